@@ -1,0 +1,76 @@
+/* The trace runtime, one translation unit: linked once into every executable and shared library.
+ * The host must not notice it: no symbol is exported, no descriptor stays open, errno and the signal
+ * mask are left alone. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "edgewise_format.h"
+#include "sys.c"
+#include "text.c"
+#include "say.c"
+#include "module.h"
+#include "module.c"
+#include "attach.c"
+#include "loaded.c"
+
+#define SIGNAL_BIT(signal) ((uint64_t)1 << ((signal) - 1))
+
+/* Signals wait while the runtime works: a handler that sets map bytes between merging and mapping over
+ * would lose them. The kernel sends SIGXFSZ for a write beyond RLIMIT_FSIZE and SIGPIPE if nobody reads
+ * stderr; those that became pending here are ours, and must not kill the host. */
+static void quietly(void (*work)(void))
+{
+    static const long now[2]; /* a struct timespec of zero: do not wait */
+    const uint64_t all = ~(uint64_t)0;
+    uint64_t before, pending = 0, ours = SIGNAL_BIT(SIGXFSZ) | SIGNAL_BIT(SIGPIPE);
+
+    sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+    sys(SYS_rt_sigpending, &pending, sizeof pending);
+    work();
+    ours &= ~pending;
+    while (sys(SYS_rt_sigtimedwait, &ours, 0, now, sizeof ours) > 0)
+        ;
+    sys(SYS_rt_sigprocmask, SIG_SETMASK, &before, 0, sizeof before);
+}
+
+static const char *directory; /* as the environment has it */
+
+static void start(void)
+{
+    if (!set_directory(directory))
+        return;
+    attach();
+    note_loaded();
+}
+
+/* 101 is the earliest priority a program may use; what still earlier code set is merged. */
+__attribute__((constructor(101), used)) static void edgewise_start(void)
+{
+    directory = secure_getenv(EDGEWISE_ENVIRONMENT);
+    if (directory && *directory)
+        quietly(start);
+}
+
+/* Among the last of the module's destructors, so that it sees what the others loaded. */
+__attribute__((destructor(101), used)) static void edgewise_finish(void)
+{
+    if (directory_length && loaded_since_noted()) {
+        may_print = 0;
+        quietly(note_loaded);
+    }
+}

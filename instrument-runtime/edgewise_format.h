@@ -1,0 +1,66 @@
+/* What the runtime (C) and the reader (Rust) share: names, the unit descriptor and the trace file. */
+#ifndef EDGEWISE_FORMAT_H
+#define EDGEWISE_FORMAT_H
+
+#include <stdint.h>
+
+#define EDGEWISE_ENVIRONMENT "EDGEWISE_TRACE"
+#define EDGEWISE_MAP_SECTION "edgewise_map"
+#define EDGEWISE_UNITS_SECTION "edgewise_units"
+
+/* In the directory that the variable names:
+ *   <build-id in hex>.trace   one per module, shared by all processes of the test
+ *   loaded                    one absolute path per line, of every module that a process had loaded
+ *   unclean.<pid>             its existence, even empty, says that the test's trace is not complete
+ *   new.<pid>.<n>             a trace file in the making; left over only if its process was killed */
+#define EDGEWISE_TRACE_SUFFIX ".trace"
+#define EDGEWISE_LOADED_NAME "loaded"
+#define EDGEWISE_UNCLEAN_PREFIX "unclean."
+#define EDGEWISE_NEW_PREFIX "new."
+
+#define EDGEWISE_MAGIC "EDGWTRC1"
+#define EDGEWISE_VERSION 1
+#define EDGEWISE_PAGE 4096
+#define EDGEWISE_HEADER_SIZE 4096
+#define EDGEWISE_HEADER_USED 112
+#define EDGEWISE_UNIT_ID_SIZE 16
+#define EDGEWISE_UNIT_ENTRY_SIZE 32
+#define EDGEWISE_BUILD_ID_MAX 32
+
+/* In memory, in EDGEWISE_UNITS_SECTION: one per instrumented unit, written by the instrumented source. */
+struct edgewise_unit {
+    unsigned char id[EDGEWISE_UNIT_ID_SIZE];
+    unsigned char *map;
+    unsigned long long count;
+};
+
+/* In the trace file, at unit_offset: where the unit's bytes lie, counted from the start of the map. */
+struct edgewise_unit_entry {
+    uint8_t id[EDGEWISE_UNIT_ID_SIZE]; /*  0 */
+    uint64_t offset;                   /* 16 */
+    uint64_t count;                    /* 24 */
+};
+
+/* The trace file, little endian: header, map (whole pages), unit table, module path.
+ * Only the map and `processes` ever change once the file has its name. */
+struct edgewise_header {
+    uint8_t magic[8];                        /*  0 */
+    uint32_t version;                        /*  8 */
+    uint32_t header_size;                    /* 12 */
+    uint64_t file_size;                      /* 16 */
+    uint64_t map_offset;                     /* 24 */
+    uint64_t map_size;                       /* 32 */
+    uint64_t unit_offset;                    /* 40 */
+    uint64_t unit_count;                     /* 48 */
+    uint64_t path_offset;                    /* 56 */
+    uint64_t path_length;                    /* 64: no NUL at the end */
+    uint32_t build_id_length;                /* 72 */
+    uint32_t processes;                      /* 76: times the module was attached; forked children do not count */
+    uint8_t build_id[EDGEWISE_BUILD_ID_MAX]; /* 80 */
+};
+
+_Static_assert(sizeof(struct edgewise_unit) == EDGEWISE_UNIT_ENTRY_SIZE, "unit descriptor");
+_Static_assert(sizeof(struct edgewise_unit_entry) == EDGEWISE_UNIT_ENTRY_SIZE, "unit entry");
+_Static_assert(sizeof(struct edgewise_header) == EDGEWISE_HEADER_USED, "header");
+
+#endif

@@ -1,0 +1,353 @@
+//! The unit record: everything the later stages know of a unit, as it goes
+//! into the object and into the history.
+//!
+//! Layout of one record in the `.edgewise` section, numbers little-endian:
+//!
+//! ```text
+//! magic "EDGWUNIT" | version u32 | length of the whole record u32
+//! length of the index u32 | index, compressed | body, compressed
+//! ```
+//!
+//! The index names the unit and fingerprints each procedure and definition;
+//! the body has the graphs. The linker lays records one behind the other. The
+//! record of the link has the same layout with "EDGWLINK" and an empty body.
+
+use crate::ids::{EdgeId, Fingerprint, NodeId, ProbeId};
+use serde::{Deserialize, Serialize};
+
+/// Any change to the types below or to how labels are made raises this: a
+/// record of another version cannot be compared with ours.
+pub const VERSION: u32 = 1;
+const UNIT_MAGIC: &[u8; 8] = b"EDGWUNIT";
+const LINK_MAGIC: &[u8; 8] = b"EDGWLINK";
+const HEADER: usize = 20;
+const COMPRESSION: i32 = 6;
+
+/// Pairs a unit with its successor in another version.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct UnitKey {
+    /// Relative to the project's root.
+    pub source: String,
+    /// Relative to the build directory.
+    pub object: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UnitIndex {
+    pub key: UnitKey,
+    /// What is compiled and how.
+    pub fingerprint: Fingerprint,
+    /// How it is compiled, apart from the text: flags and compiler.
+    pub how: Fingerprint,
+    pub command: Command,
+    /// Files whose text the unit is made of, as far as they are not the
+    /// system's. Relative to the root where below it.
+    pub files: Vec<String>,
+    pub probe_count: u32,
+    /// Names that nodes and initialisers mention.
+    pub symbols: Vec<Symbol>,
+    pub definitions: Vec<Definition>,
+    /// Everything that acts on a program without being named.
+    pub composition: Fingerprint,
+    pub procedures: Vec<ProcedureIndex>,
+    /// Why the unit as a whole is not instrumented, if so.
+    pub untouched: Option<String>,
+    pub problems: Vec<String>,
+}
+
+/// The compile command, free of absolute paths below the root.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Command {
+    /// The compiler as it was called.
+    pub compiler: String,
+    /// Arguments; `%ROOT%` stands for the project's root.
+    pub arguments: Vec<String>,
+    /// Working directory relative to the root.
+    pub directory: String,
+    /// The source as the command spells it.
+    pub source: String,
+}
+
+/// A name of a variable or procedure that the linker may resolve.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Symbol {
+    /// For static storage inside a procedure: `procedure.name#number`.
+    pub name: String,
+    pub is_static: bool,
+}
+
+/// A variable with static storage that the unit defines.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Definition {
+    /// Index into [`UnitIndex::symbols`].
+    pub symbol: u32,
+    /// Type and initialiser.
+    pub fingerprint: Fingerprint,
+    /// What the initialiser mentions, as indices into the symbols.
+    pub mentions: Vec<u32>,
+    pub place: Place,
+    pub text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Place {
+    /// Index into [`UnitIndex::files`].
+    pub file: u32,
+    pub line: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProcedureIndex {
+    pub name: String,
+    pub is_static: bool,
+    /// Runs without being called, before main or after exit.
+    pub is_constructor: bool,
+    /// Equal fingerprints mean equal graphs, node for node.
+    pub fingerprint: Fingerprint,
+    /// Why it is opaque, if so.
+    pub opaque: Option<String>,
+    pub place: Place,
+    pub edge_count: u32,
+    /// Indices into the symbols, of all nodes together.
+    pub mentions: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NodeKind {
+    Entry,
+    Exit,
+    Statement,
+    Predicate,
+    Switch,
+    /// The whole body of an opaque procedure.
+    Opaque,
+    /// An endless loop without anything in it.
+    Spin,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    pub kind: NodeKind,
+    /// Tokens and what their names mean.
+    pub label: Fingerprint,
+    /// The label with true line numbers, where that is another one.
+    pub strict: Option<Fingerprint>,
+    pub place: Place,
+    /// The source for people.
+    pub text: String,
+    /// Procedures called by name, as indices into the symbols, in order.
+    pub calls: Vec<u32>,
+    /// Names mentioned, as indices into the symbols, sorted.
+    pub mentions: Vec<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum EdgeLabel {
+    Always,
+    True,
+    False,
+    /// A case by what its value means, with its text for people.
+    Case(Fingerprint, String),
+    Default,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Edge {
+    pub from: NodeId,
+    pub to: NodeId,
+    pub label: EdgeLabel,
+    pub probe: Option<ProbeId>,
+}
+
+/// A control-flow graph. Edges are sorted by the node they leave.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Graph {
+    pub nodes: Vec<Node>,
+    pub edges: Vec<Edge>,
+}
+
+impl Graph {
+    pub const ENTRY: NodeId = NodeId(0);
+    pub const EXIT: NodeId = NodeId(1);
+
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.ix()]
+    }
+
+    pub fn edge(&self, id: EdgeId) -> &Edge {
+        &self.edges[id.ix()]
+    }
+
+    /// Edges that leave a node.
+    pub fn out_edges(&self, node: NodeId) -> impl Iterator<Item = (EdgeId, &Edge)> {
+        let start = self.edges.partition_point(|edge| edge.from < node);
+        self.edges[start..]
+            .iter()
+            .take_while(move |edge| edge.from == node)
+            .enumerate()
+            .map(move |(offset, edge)| (EdgeId::new(start + offset), edge))
+    }
+
+    /// Whether every number in the graph is in range; false only for a record
+    /// that was tampered with.
+    fn is_sound(&self, symbols: usize) -> bool {
+        let nodes = self.nodes.len();
+        nodes >= 2
+            && self.edges.iter().all(|e| e.from.ix() < nodes && e.to.ix() < nodes)
+            && self.edges.is_sorted_by_key(|e| e.from)
+            && self
+                .nodes
+                .iter()
+                .all(|n| n.calls.iter().chain(&n.mentions).all(|s| (*s as usize) < symbols))
+    }
+}
+
+/// A record in full: the index and one graph per procedure, in its order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnitRecord {
+    pub index: UnitIndex,
+    pub graphs: Vec<Graph>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum FormatError {
+    #[error("not an edgewise record")]
+    Magic,
+    #[error("record of format {0}, this edgewise reads format {VERSION}")]
+    Version(u32),
+    #[error("damaged record")]
+    Damaged,
+}
+
+impl UnitRecord {
+    pub fn encode(&self) -> Vec<u8> {
+        frame(UNIT_MAGIC, &pack(&self.index), &pack(&self.graphs))
+    }
+}
+
+/// How a program was linked, and what went into it without a record.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LinkRecord {
+    pub arguments: Vec<String>,
+    pub inputs: Vec<(String, Fingerprint)>,
+}
+
+impl LinkRecord {
+    pub fn encode(&self) -> Vec<u8> {
+        frame(LINK_MAGIC, &pack(self), &[])
+    }
+
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&pack(self))
+    }
+}
+
+fn frame(magic: &[u8; 8], index: &[u8], body: &[u8]) -> Vec<u8> {
+    let length = HEADER + index.len() + body.len();
+    let mut out = Vec::with_capacity(length);
+    out.extend(magic);
+    out.extend(VERSION.to_le_bytes());
+    out.extend((length as u32).to_le_bytes());
+    out.extend((index.len() as u32).to_le_bytes());
+    out.extend(index);
+    out.extend(body);
+    out
+}
+
+/// A unit's record as bytes, read only as far as asked.
+#[derive(Clone, Debug)]
+pub struct RawRecord {
+    bytes: Vec<u8>,
+    body: usize,
+}
+
+impl RawRecord {
+    /// Reads back the bytes of one unit's record.
+    pub fn new(bytes: Vec<u8>) -> Result<Self, FormatError> {
+        let (magic, body) = header(&bytes)?;
+        if magic != *UNIT_MAGIC { Err(FormatError::Magic) } else { Ok(Self { bytes, body }) }
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub fn index(&self) -> Result<UnitIndex, FormatError> {
+        unpack(&self.bytes[HEADER..self.body])
+    }
+
+    pub fn graphs(&self, index: &UnitIndex) -> Result<Vec<Graph>, FormatError> {
+        let graphs: Vec<Graph> = unpack(&self.bytes[self.body..])?;
+        let sound = graphs.len() == index.procedures.len()
+            && graphs.iter().zip(&index.procedures).all(|(graph, procedure)| {
+                graph.is_sound(index.symbols.len())
+                    && graph.edges.len() == procedure.edge_count as usize
+                    && graph
+                        .edges
+                        .iter()
+                        .all(|e| e.probe.is_none_or(|p| p.0 < index.probe_count))
+            });
+        if sound { Ok(graphs) } else { Err(FormatError::Damaged) }
+    }
+}
+
+/// Magic and place of the body of the first record of `bytes`, which it fills.
+fn header(bytes: &[u8]) -> Result<([u8; 8], usize), FormatError> {
+    let header = bytes.get(..HEADER).ok_or(FormatError::Damaged)?;
+    let number = |at: usize| {
+        u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+    };
+    let mut magic = [0; 8];
+    magic.copy_from_slice(&header[..8]);
+    if !header.starts_with(b"EDGW") {
+        return Err(FormatError::Magic);
+    }
+    if number(8) != VERSION {
+        return Err(FormatError::Version(number(8)));
+    }
+    let (length, index) = (number(12) as usize, number(16) as usize);
+    if length < HEADER + index || length > bytes.len() {
+        return Err(FormatError::Damaged);
+    }
+    Ok((magic, HEADER + index))
+}
+
+/// All records of a program's section.
+#[derive(Clone, Debug, Default)]
+pub struct Records {
+    pub units: Vec<RawRecord>,
+    pub links: Vec<LinkRecord>,
+}
+
+impl Records {
+    pub fn read(mut section: &[u8]) -> Result<Self, FormatError> {
+        let mut records = Self::default();
+        while !section.is_empty() {
+            // Linkers may pad between input sections.
+            if section[0] == 0 {
+                section = &section[1..];
+                continue;
+            }
+            let (magic, body) = header(section)?;
+            let length = u32::from_le_bytes([section[12], section[13], section[14], section[15]]);
+            let (record, rest) = section.split_at(length as usize);
+            if magic == *LINK_MAGIC {
+                records.links.push(unpack(&record[HEADER..body])?);
+            } else {
+                records.units.push(RawRecord::new(record.to_vec())?);
+            }
+            section = rest;
+        }
+        Ok(records)
+    }
+}
+
+fn pack<T: Serialize>(value: &T) -> Vec<u8> {
+    let plain = postcard::to_stdvec(value).expect("plain data always serialises");
+    zstd::bulk::compress(&plain, COMPRESSION).expect("compressing into memory")
+}
+
+fn unpack<T: for<'d> Deserialize<'d>>(bytes: &[u8]) -> Result<T, FormatError> {
+    let plain = zstd::stream::decode_all(bytes).map_err(|_| FormatError::Damaged)?;
+    postcard::from_bytes(&plain).map_err(|_| FormatError::Damaged)
+}

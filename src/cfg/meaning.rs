@@ -1,0 +1,304 @@
+//! What a name means: a fingerprint for every declaration that covers all it
+//! depends on, through pointers and cycles; and the fingerprints of tokens
+//! made with them.
+
+use super::pragmas::Pragmas;
+use crate::frontend::lex::Kind;
+use crate::frontend::names::Name;
+use crate::frontend::tree::*;
+use crate::ids::{DeclId, Fingerprint, FpHasher};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Whether line numbers count as they are or as symbols.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Lines {
+    Symbolic,
+    True,
+}
+
+pub struct Meanings<'a, 't> {
+    tree: &'a Tree<'t>,
+    pub pragmas: Pragmas,
+    /// By declaration.
+    fingerprints: Vec<Fingerprint>,
+    /// Names that occur in items which were not understood.
+    doubtful: FxHashMap<Name, Fingerprint>,
+    /// All text that was not understood.
+    not_understood: Fingerprint,
+    /// File-scope declarations of each name, in any name space.
+    by_name: FxHashMap<Name, Vec<DeclId>>,
+}
+
+impl<'a, 't> Meanings<'a, 't> {
+    pub fn of(tree: &'a Tree<'t>) -> Self {
+        let mut meanings = Self {
+            tree,
+            pragmas: Pragmas::of(tree),
+            fingerprints: vec![Fingerprint::default(); tree.decls.len()],
+            doubtful: FxHashMap::default(),
+            not_understood: Fingerprint::default(),
+            by_name: FxHashMap::default(),
+        };
+        meanings.collect_doubts();
+        for (index, decl) in tree.decls.iter().enumerate() {
+            if let (Some(name), DeclScope::File) = (decl.name, decl.scope) {
+                meanings.by_name.entry(name).or_default().push(DeclId::new(index));
+            }
+        }
+        meanings.fingerprint_declarations();
+        meanings
+    }
+
+    fn collect_doubts(&mut self) {
+        let mut all = FpHasher::new("not understood");
+        for (range, _) in &self.tree.not_understood {
+            let mut item = FpHasher::new("item not understood");
+            for token in range.start..range.end {
+                item.bytes(self.tree.token_text(token));
+            }
+            let item = item.finish();
+            all.fp(&item);
+            for token in &self.tree.tokens.all[range.start as usize..range.end as usize] {
+                if token.kind == Kind::Word && !token.name.is_keyword() {
+                    let known = self.doubtful.entry(token.name).or_default();
+                    let mut both = FpHasher::new("doubt");
+                    both.fp(known);
+                    both.fp(&item);
+                    *known = both.finish();
+                }
+            }
+        }
+        self.not_understood = all.finish();
+    }
+
+    /// What a declaration says by itself, and what it refers to.
+    fn local(&self, decl: &Decl) -> (Fingerprint, Vec<DeclId>) {
+        let mut refers = Vec::new();
+        let mut forms: Vec<Fingerprint> = decl
+            .forms
+            .iter()
+            .map(|form| {
+                let mut hasher = FpHasher::new("form");
+                hasher.fp(&self.pragmas.state_at(form.at));
+                self.hash_form(&form.pieces, &mut hasher, &mut refers);
+                hasher.finish()
+            })
+            .collect();
+        // Saying the same thing twice, or in another order, changes nothing.
+        forms.sort();
+        forms.dedup();
+        let mut hasher = FpHasher::new("declaration");
+        hasher.number(decl.kind as u64);
+        if let Some(name) = decl.name {
+            hasher.bytes(self.tree.tokens.names.text(name));
+        }
+        match decl.scope {
+            DeclScope::File => hasher.str("file"),
+            DeclScope::Parameter(index) => {
+                hasher.str("parameter");
+                hasher.number(u64::from(index));
+            }
+            DeclScope::Local(count) => {
+                hasher.str("local");
+                hasher.number(u64::from(count));
+            }
+        }
+        hasher.number(u64::from(decl.is_static));
+        hasher.number(u64::from(decl.noreturn));
+        match &decl.enumeration {
+            None => {}
+            Some(EnumInfo::Value(value)) => hasher.str(&format!("value {value}")),
+            Some(EnumInfo::Span(low, high)) => hasher.str(&enumeration_size(*low, *high)),
+            Some(EnumInfo::After(range, steps)) => {
+                hasher.str("after");
+                hasher.number(u64::from(*steps));
+                if let Some(range) = range {
+                    self.hash_form(&[Piece::Tokens(*range)], &mut hasher, &mut refers);
+                }
+            }
+        }
+        for form in forms {
+            hasher.fp(&form);
+        }
+        (hasher.finish(), refers)
+    }
+
+    fn hash_form(&self, pieces: &[Piece], hasher: &mut FpHasher, refers: &mut Vec<DeclId>) {
+        for piece in pieces {
+            match piece {
+                Piece::Tokens(range) => {
+                    for token in range.start..range.end {
+                        if self.tree.nameless.contains(&token) {
+                            continue;
+                        }
+                        hasher.bytes(self.tree.token_text(token));
+                        self.hash_doubt(token, hasher);
+                        match self.tree.refs.get(token) {
+                            Ref::Decl(decl) => refers.push(decl),
+                            Ref::Undeclared => hasher.fp(&self.not_understood),
+                            Ref::None => {}
+                        }
+                    }
+                }
+                Piece::Decl(decl) => {
+                    hasher.str("◦");
+                    refers.push(*decl);
+                }
+                Piece::Hole => hasher.str("◦"),
+            }
+        }
+    }
+
+    fn hash_doubt(&self, token: u32, hasher: &mut FpHasher) {
+        let token = &self.tree.tokens.all[token as usize];
+        if token.kind == Kind::Word
+            && let Some(doubt) = self.doubtful.get(&token.name)
+        {
+            hasher.fp(doubt);
+        }
+    }
+
+    /// Tarjan's strongly connected components, without recursion: members of a
+    /// cycle are fingerprinted together, then whatever depends on them.
+    fn fingerprint_declarations(&mut self) {
+        let locals: Vec<(Fingerprint, Vec<DeclId>)> =
+            self.tree.decls.iter().map(|decl| self.local(decl)).collect();
+        let count = locals.len();
+        const NEW: u32 = u32::MAX;
+        let mut order = vec![NEW; count];
+        let mut low = vec![0u32; count];
+        let mut done = vec![false; count];
+        let mut stack: Vec<usize> = Vec::new();
+        let mut next_order = 0;
+        for root in 0..count {
+            if order[root] != NEW {
+                continue;
+            }
+            let mut work = vec![(root, 0usize)];
+            while let Some((node, child)) = work.pop() {
+                if child == 0 {
+                    order[node] = next_order;
+                    low[node] = next_order;
+                    next_order += 1;
+                    stack.push(node);
+                }
+                if let Some(target) = locals[node].1.get(child) {
+                    work.push((node, child + 1));
+                    let target = target.ix();
+                    if order[target] == NEW {
+                        work.push((target, 0));
+                    } else if !done[target] {
+                        low[node] = low[node].min(order[target]);
+                    }
+                    continue;
+                }
+                if let Some((parent, _)) = work.last() {
+                    low[*parent] = low[*parent].min(low[node]);
+                }
+                if low[node] == order[node] {
+                    let at = stack.iter().rposition(|n| *n == node).unwrap_or(0);
+                    let members = stack.split_off(at);
+                    members.iter().for_each(|member| done[*member] = true);
+                    self.fingerprint_cycle(&members, &locals);
+                }
+            }
+        }
+    }
+
+    fn fingerprint_cycle(&mut self, members: &[usize], locals: &[(Fingerprint, Vec<DeclId>)]) {
+        let inside: FxHashSet<usize> = members.iter().copied().collect();
+        let mut parts: Vec<Fingerprint> = members
+            .iter()
+            .map(|member| {
+                let (local, refers) = &locals[*member];
+                let mut hasher = FpHasher::new("member");
+                hasher.fp(local);
+                for target in refers {
+                    // Inside of the cycle the target's own local part is
+                    // enough: the whole is covered by the sum of all members.
+                    if inside.contains(&target.ix()) {
+                        hasher.fp(&locals[target.ix()].0);
+                    } else {
+                        hasher.fp(&self.fingerprints[target.ix()]);
+                    }
+                }
+                hasher.finish()
+            })
+            .collect();
+        let own = parts.clone();
+        parts.sort();
+        let mut whole = FpHasher::new("cycle");
+        parts.iter().for_each(|part| whole.fp(part));
+        let whole = whole.finish();
+        for (member, own) in members.iter().zip(own) {
+            let mut hasher = FpHasher::new("meaning");
+            hasher.fp(&own);
+            hasher.fp(&whole);
+            self.fingerprints[*member] = hasher.finish();
+        }
+    }
+
+    pub fn of_decl(&self, decl: DeclId) -> Fingerprint {
+        self.fingerprints[decl.ix()]
+    }
+
+    /// Tokens with what their names mean. This is what labels are made of.
+    pub fn hash_pieces(&self, pieces: &[Piece], lines: Lines, hasher: &mut FpHasher) {
+        for piece in pieces {
+            match piece {
+                Piece::Tokens(range) => self.hash_tokens(*range, lines, hasher),
+                Piece::Decl(decl) => hasher.fp(&self.of_decl(*decl)),
+                Piece::Hole => hasher.str("◦"),
+            }
+        }
+    }
+
+    fn hash_tokens(&self, range: Range, lines: Lines, hasher: &mut FpHasher) {
+        for token in range.start..range.end {
+            if let Some(pragma) = self.pragmas.inside_at(token) {
+                hasher.fp(pragma);
+            }
+            let symbol = self.tree.symbols.get(&token).filter(|_| lines == Lines::Symbolic);
+            match symbol {
+                Some(symbol) => hasher.str(symbol),
+                None => hasher.bytes(self.tree.token_text(token)),
+            }
+            self.hash_doubt(token, hasher);
+            match self.tree.refs.get(token) {
+                Ref::Decl(decl) => hasher.fp(&self.of_decl(decl)),
+                Ref::Undeclared => {
+                    hasher.str("no declaration");
+                    hasher.fp(&self.not_understood);
+                }
+                Ref::None => {}
+            }
+        }
+    }
+
+    /// A body of which nothing is known but its tokens: every declaration of
+    /// every name in it counts, in any name space.
+    pub fn hash_opaque(&self, range: Range, lines: Lines, hasher: &mut FpHasher) {
+        self.hash_tokens(range, lines, hasher);
+        for token in &self.tree.tokens.all[range.start as usize..range.end as usize] {
+            if token.kind != Kind::Word || token.name.is_keyword() {
+                continue;
+            }
+            match self.by_name.get(&token.name) {
+                Some(decls) => decls.iter().for_each(|decl| hasher.fp(&self.of_decl(*decl))),
+                None => hasher.fp(&self.not_understood),
+            }
+        }
+    }
+}
+
+/// The values of enumerators count one by one where they are used; of the
+/// enumeration as a whole only what decides its size and sign.
+fn enumeration_size(low: i128, high: i128) -> String {
+    let bits = |value: i128| match value {
+        -0x80..=0x7f => 8,
+        -0x8000..=0x7fff => 16,
+        -0x8000_0000..=0x7fff_ffff => 32,
+        _ => 64,
+    };
+    format!("enumeration of {} bits, signed {}", bits(low).max(bits(high)), low < 0)
+}

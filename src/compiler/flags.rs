@@ -1,0 +1,190 @@
+//! What each argument of gcc and clang means to us: one sorted table.
+
+use Effect::*;
+use Shape::*;
+
+/// How an argument is spelled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// `-c`
+    Alone,
+    /// `-O2`: the value is part of the argument.
+    Joined,
+    /// `-include FILE`: the value is the next argument.
+    Separate,
+    /// `-I DIR` or `-IDIR`.
+    Either,
+}
+
+/// What an argument acts on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// The preprocessed text only, where it is seen.
+    Text,
+    /// The code. So does every argument that is not in the table.
+    Code,
+    /// Neither text nor code.
+    Harmless,
+    /// Dependency files.
+    Dependencies,
+    /// Only the link.
+    Link,
+    /// `-o`
+    Output,
+    /// `-c`
+    CompileOnly,
+    /// `-x`
+    Language,
+    /// The real compiler does this alone.
+    Untouched,
+}
+
+pub struct Flag {
+    pub name: &'static str,
+    pub shape: Shape,
+    pub effect: Effect,
+}
+
+const fn flag(name: &'static str, shape: Shape, effect: Effect) -> Flag {
+    Flag { name, shape, effect }
+}
+
+/// Sorted by name, so that a look-up finds the longest match from behind.
+pub const FLAGS: &[Flag] = &[
+    flag("-", Alone, Untouched),
+    flag("-###", Alone, Untouched),
+    flag("--coverage", Alone, Code),
+    flag("--help", Joined, Untouched),
+    flag("--param", Separate, Code),
+    flag("--print", Joined, Untouched),
+    flag("--sysroot", Separate, Code),
+    flag("--sysroot=", Joined, Code),
+    flag("--target-help", Alone, Untouched),
+    flag("--target=", Joined, Code),
+    flag("--version", Alone, Untouched),
+    flag("-A", Either, Text),
+    flag("-B", Either, Code),
+    flag("-C", Alone, Harmless),
+    flag("-CC", Alone, Harmless),
+    flag("-D", Either, Text),
+    flag("-E", Alone, Untouched),
+    flag("-H", Alone, Harmless),
+    flag("-I", Either, Text),
+    flag("-L", Either, Link),
+    flag("-M", Alone, Untouched),
+    flag("-MD", Alone, Dependencies),
+    flag("-MF", Either, Dependencies),
+    flag("-MG", Alone, Untouched),
+    flag("-MM", Alone, Untouched),
+    flag("-MMD", Alone, Dependencies),
+    flag("-MP", Alone, Dependencies),
+    flag("-MQ", Either, Dependencies),
+    flag("-MT", Either, Dependencies),
+    flag("-O", Joined, Code),
+    flag("-P", Alone, Harmless),
+    flag("-Q", Alone, Harmless),
+    flag("-S", Alone, Untouched),
+    flag("-T", Either, Link),
+    flag("-U", Either, Text),
+    flag("-W", Joined, Harmless),
+    flag("-Wa,", Joined, Code),
+    flag("-Wl,", Joined, Link),
+    flag("-Wp,", Joined, Untouched),
+    flag("-Xassembler", Separate, Code),
+    flag("-Xclang", Separate, Code),
+    flag("-Xlinker", Separate, Link),
+    flag("-Xpreprocessor", Separate, Untouched),
+    flag("-ansi", Alone, Code),
+    flag("-arch", Separate, Code),
+    flag("-aux-info", Separate, Untouched),
+    flag("-c", Alone, CompileOnly),
+    flag("-d", Joined, Untouched),
+    flag("-dumpbase", Separate, Untouched),
+    flag("-e", Either, Link),
+    flag("-f", Joined, Code),
+    flag("-fdiagnostics-", Joined, Harmless),
+    flag("-fmax-errors=", Joined, Harmless),
+    flag("-fmessage-length=", Joined, Harmless),
+    flag("-fno-diagnostics-", Joined, Harmless),
+    flag("-fsyntax-only", Alone, Untouched),
+    flag("-g", Joined, Harmless),
+    flag("-idirafter", Either, Text),
+    flag("-imacros", Either, Text),
+    flag("-include", Either, Text),
+    flag("-iprefix", Either, Text),
+    flag("-iquote", Either, Text),
+    flag("-isysroot", Either, Text),
+    flag("-isystem", Either, Text),
+    flag("-iwithprefix", Either, Text),
+    flag("-iwithprefixbefore", Either, Text),
+    flag("-l", Either, Link),
+    flag("-m", Joined, Code),
+    flag("-mllvm", Separate, Code),
+    flag("-no-canonical-prefixes", Alone, Harmless),
+    flag("-no-pie", Alone, Link),
+    flag("-nodefaultlibs", Alone, Link),
+    flag("-nostartfiles", Alone, Link),
+    flag("-nostdinc", Alone, Text),
+    flag("-nostdlib", Alone, Link),
+    flag("-o", Either, Output),
+    flag("-p", Alone, Code),
+    flag("-pedantic", Joined, Harmless),
+    flag("-pg", Alone, Code),
+    flag("-pie", Alone, Link),
+    flag("-pipe", Alone, Harmless),
+    flag("-print", Joined, Untouched),
+    flag("-pthread", Alone, Code),
+    flag("-r", Alone, Link),
+    flag("-rdynamic", Alone, Link),
+    flag("-s", Alone, Link),
+    flag("-save-temps", Joined, Untouched),
+    flag("-shared", Alone, Link),
+    flag("-shared-libgcc", Alone, Link),
+    flag("-specs", Separate, Untouched),
+    flag("-specs=", Joined, Untouched),
+    flag("-static", Joined, Link),
+    flag("-static-pie", Alone, Link),
+    flag("-std=", Joined, Code),
+    flag("-symbolic", Alone, Link),
+    flag("-t", Alone, Link),
+    flag("-target", Separate, Code),
+    flag("-trigraphs", Alone, Code),
+    flag("-u", Either, Link),
+    flag("-undef", Alone, Text),
+    flag("-v", Alone, Harmless),
+    flag("-w", Alone, Harmless),
+    flag("-wrapper", Separate, Untouched),
+    flag("-x", Either, Language),
+    flag("-z", Separate, Link),
+];
+
+/// The entry for an argument: the longest name that fits its spelling.
+pub fn find(argument: &str) -> Option<&'static Flag> {
+    FLAGS.iter().rev().find(|flag| match flag.shape {
+        Alone | Separate => flag.name == argument,
+        Joined | Either => argument.starts_with(flag.name),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(FLAGS.is_sorted_by(|a, b| a.name < b.name));
+    }
+
+    #[test]
+    fn the_longest_name_wins() {
+        assert_eq!(find("-MF").map(|f| f.name), Some("-MF"));
+        assert_eq!(find("-Wall").map(|f| f.effect), Some(Harmless));
+        assert_eq!(find("-Wl,-z,now").map(|f| f.effect), Some(Link));
+        assert_eq!(find("-O2").map(|f| f.effect), Some(Code));
+        assert_eq!(find("-Idir").map(|f| f.effect), Some(Text));
+        assert_eq!(find("-includex.h").map(|f| f.name), Some("-include"));
+        assert_eq!(find("-static-pie").map(|f| f.name), Some("-static-pie"));
+        assert_eq!(find("-pthread").map(|f| f.effect), Some(Code));
+        assert!(find("main.c").is_none());
+    }
+}

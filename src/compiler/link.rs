@@ -1,0 +1,188 @@
+//! The link: adds the runtime, a build-id and a record of the link itself.
+
+use super::flags::Effect;
+use super::log::{self, Event};
+use super::plan::Work;
+use super::project::Project;
+use super::runtime;
+use crate::cfg::format::LinkRecord;
+use crate::ids::Fingerprint;
+use crate::instrument::{self, RECORD_SECTION};
+use object::read::archive::ArchiveFile;
+use object::{Object, ObjectSection};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+pub struct Link<'a> {
+    pub project: &'a Project,
+    pub directory: &'a Path,
+    pub compiler: &'a Path,
+    pub work: &'a Work,
+    /// Objects that stand for sources of a compile-and-link command.
+    pub compiled: &'a [(String, String)],
+    pub plain: &'a [String],
+}
+
+impl Link<'_> {
+    /// Links, and returns the exit code.
+    pub fn run(&self) -> anyhow::Result<i32> {
+        let words = self.words();
+        if let Some(reason) = self.unsuited() {
+            return self.link_without_runtime(&words, reason);
+        }
+        let scratch = tempfile::Builder::new().prefix("edgewise-ld").tempdir()?;
+        let Some(object) = self.runtime_object(scratch.path())? else {
+            let reason = String::from("the runtime does not compile");
+            return self.link_without_runtime(&words, reason);
+        };
+        // The script comes first: ld takes a script of the user's before an
+        // INSERT for what is to be inserted.
+        let script = scratch.path().join(runtime::LINKER_SCRIPT);
+        let mut ours = vec![object.to_string_lossy().into_owned()];
+        if !words.iter().any(|word| word.contains("--build-id") && !word.ends_with("=none")) {
+            ours.push(String::from("-Wl,--build-id=sha1"));
+        }
+        let mut command = Command::new(self.compiler);
+        command.current_dir(self.directory).arg(format!("-Wl,-T,{}", script.display()));
+        let status = command.args(&words).args(ours).status()?;
+        if status.success() {
+            let output = self.work.output.as_deref().unwrap_or("a.out");
+            let output = self.project.record_path(self.directory, output);
+            log::add(&Event::Linked { output });
+        }
+        Ok(super::exit_code(status))
+    }
+
+    fn link_without_runtime(&self, words: &[String], reason: String) -> anyhow::Result<i32> {
+        log::add(&Event::NotAnalysed { arguments: self.plain.to_vec(), reason });
+        let status =
+            Command::new(self.compiler).current_dir(self.directory).args(words).status()?;
+        Ok(super::exit_code(status))
+    }
+
+    /// The words of the link, objects in the place of sources.
+    fn words(&self) -> Vec<String> {
+        let mut words: Vec<String> = Vec::new();
+        for word in self.work.link.iter().flat_map(|argument| &argument.words) {
+            let object = self.compiled.iter().find(|(source, _)| source == word);
+            words.push(object.map_or(word, |(_, object)| object).clone());
+        }
+        if let Some(output) = &self.work.output {
+            words.extend([String::from("-o"), output.clone()]);
+        }
+        words
+    }
+
+    /// Links that take no runtime.
+    fn unsuited(&self) -> Option<String> {
+        let unsuited = ["-r", "-nostdlib", "-nostartfiles", "-nodefaultlibs", "-m32", "-mx32"];
+        let has = |word: &str| self.work.link.iter().any(|a| a.words[0] == word);
+        unsuited.iter().find(|word| has(word)).map(|word| format!("a link with {word}"))
+    }
+
+    /// The runtime and the record of this link, as one object.
+    fn runtime_object(&self, scratch: &Path) -> anyhow::Result<Option<PathBuf>> {
+        runtime::write_sources(scratch)?;
+        let record = instrument::record_only(&self.record().encode());
+        let source = format!("#include \"{}\"\n{record}", runtime::MAIN_SOURCE);
+        fs_err::write(scratch.join("edgewise-link.c"), source)?;
+        let object = scratch.join("edgewise-link.o");
+        let target = self.work.link.iter().filter(|a| {
+            a.effect == Effect::Code
+                && ["--target", "-target", "--sysroot", "-B"]
+                    .iter()
+                    .any(|prefix| a.words[0].starts_with(prefix))
+        });
+        let status = Command::new(self.compiler)
+            .current_dir(scratch)
+            .args(target.flat_map(|argument| &argument.words))
+            .args(["-std=gnu99", "-O2", "-fPIC", "-fno-lto", "-w", "-c", "edgewise-link.c"])
+            .args(["-o", "edgewise-link.o"])
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .status()?;
+        Ok(status.success().then_some(object))
+    }
+
+    /// How the program is made, and the content of whatever goes into it
+    /// without a record of its own.
+    fn record(&self) -> LinkRecord {
+        let arguments = self
+            .work
+            .link
+            .iter()
+            .filter(|a| a.effect != Effect::Harmless && a.effect != Effect::Text)
+            .flat_map(|a| &a.words)
+            .map(|word| self.project.record_argument(word))
+            .collect();
+        let mut inputs = Vec::new();
+        for argument in &self.work.link {
+            for file in self.files_named(&argument.words) {
+                if self.compiled.iter().any(|(source, _)| self.directory.join(source) == file) {
+                    continue;
+                }
+                let name = self.project.record_path(self.directory, &file.to_string_lossy());
+                match fs_err::read(&file) {
+                    Ok(bytes) => unanalysed(&name, &bytes, &mut inputs),
+                    Err(_) => inputs.push((name, Fingerprint::default())),
+                }
+            }
+        }
+        LinkRecord { arguments, inputs }
+    }
+
+    /// Existing files that an argument of the link names: itself, a library
+    /// found by its name, or a part of it such as `--version-script=FILE`.
+    fn files_named(&self, words: &[String]) -> Vec<PathBuf> {
+        if let Some(name) = words[0].strip_prefix("-l") {
+            let name = if name.is_empty() { words.get(1).map_or("", String::as_str) } else { name };
+            return self.library(name).into_iter().collect();
+        }
+        words
+            .iter()
+            .flat_map(|word| word.split([',', '=']))
+            .filter(|part| !part.is_empty())
+            .map(|part| self.directory.join(part))
+            .filter(|path| path.is_file())
+            .collect()
+    }
+
+    /// A library in a directory given by `-L`; those of the system are known
+    /// by what a process loads.
+    fn library(&self, name: &str) -> Option<PathBuf> {
+        let directories = self.work.link.iter().filter(|a| a.words[0].starts_with("-L"));
+        let mut directories = directories.map(|a| match a.words.get(1) {
+            Some(directory) => directory.as_str(),
+            None => &a.words[0][2..],
+        });
+        directories.find_map(|directory| {
+            ["so", "a"]
+                .iter()
+                .map(|kind| self.directory.join(directory).join(format!("lib{name}.{kind}")))
+                .find(|path| path.is_file())
+        })
+    }
+}
+
+/// Adds what has no record to `inputs`: a file, or members of an archive.
+fn unanalysed(name: &str, bytes: &[u8], inputs: &mut Vec<(String, Fingerprint)>) {
+    if let Ok(archive) = ArchiveFile::parse(bytes) {
+        for member in archive.members() {
+            let Ok(member) = member else {
+                inputs.push((name.to_string(), Fingerprint::of(bytes)));
+                return;
+            };
+            if let Ok(data) = member.data(bytes) {
+                let member = String::from_utf8_lossy(member.name());
+                unanalysed(&format!("{name}({member})"), data, inputs);
+            }
+        }
+    } else if !has_record(bytes) {
+        inputs.push((name.to_string(), Fingerprint::of(bytes)));
+    }
+}
+
+fn has_record(bytes: &[u8]) -> bool {
+    object::File::parse(bytes)
+        .is_ok_and(|file| file.section_by_name(RECORD_SECTION).is_some_and(|s| s.size() > 0))
+}

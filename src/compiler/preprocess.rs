@@ -1,0 +1,125 @@
+//! Runs the real preprocessor: once for the text that is compiled, and where
+//! line numbers or the like may be in it, once more with symbols for these.
+
+use super::project::Project;
+use crate::frontend::symbols::SYMBOLS;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// What to preprocess, and how.
+pub struct Job {
+    pub compiler: PathBuf,
+    pub directory: PathBuf,
+    /// Arguments that act on text or code.
+    pub arguments: Vec<String>,
+    pub source: String,
+}
+
+pub struct Preprocessed {
+    pub text: Vec<u8>,
+    /// The text with symbols, if it can differ.
+    pub symbolic: Option<Vec<u8>>,
+    /// What the preprocessor said, warnings for instance.
+    pub messages: Vec<u8>,
+}
+
+/// The preprocessor's own words when it does not succeed.
+#[derive(Debug, thiserror::Error)]
+pub enum PreprocessError {
+    #[error("cannot run {compiler}: {source}")]
+    Start { compiler: String, source: std::io::Error },
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Preprocesses a source. `extra` are arguments for dependency files.
+pub fn preprocess(
+    project: &Project,
+    job: &Job,
+    extra: &[String],
+) -> Result<Preprocessed, PreprocessError> {
+    let output = run(job, extra.iter().map(OsString::from))?;
+    if !output.status.success() {
+        return Err(PreprocessError::Failed(
+            String::from_utf8_lossy(&output.stderr).trim_end().to_string(),
+        ));
+    }
+    let text = output.stdout;
+    let symbolic = if may_have_symbols(project, job, &text) { symbolic(project, job)? } else { None };
+    Ok(Preprocessed { text, symbolic, messages: output.stderr })
+}
+
+fn run(job: &Job, extra: impl Iterator<Item = OsString>) -> Result<Output, PreprocessError> {
+    Command::new(&job.compiler)
+        .current_dir(&job.directory)
+        .arg("-E")
+        .args(&job.arguments)
+        .args(extra)
+        .arg(&job.source)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|source| PreprocessError::Start {
+            compiler: job.compiler.display().to_string(),
+            source,
+        })
+}
+
+/// The same text with `__LINE__` and its kin as names, and `__FILE__` without
+/// the root. None if the source does not preprocess that way.
+fn symbolic(project: &Project, job: &Job) -> Result<Option<Vec<u8>>, PreprocessError> {
+    let mut extra: Vec<OsString> = vec!["-Wno-builtin-macro-redefined".into()];
+    for (name, symbol) in SYMBOLS {
+        extra.push(format!("-D{name}={symbol}").into());
+    }
+    let mut map = OsString::from("-fmacro-prefix-map=");
+    map.push(&project.root);
+    map.push("=.");
+    extra.push(map);
+    let output = run(job, extra.into_iter())?;
+    Ok(output.status.success().then_some(output.stdout))
+}
+
+/// Whether a symbol may stand in the text: some file it is made of names one,
+/// or an argument does, or the root stands in a string.
+fn may_have_symbols(project: &Project, job: &Job, text: &[u8]) -> bool {
+    let names_one = |bytes: &[u8]| {
+        SYMBOLS.iter().any(|(name, _)| memchr::memmem::find(bytes, name.as_bytes()).is_some())
+    };
+    if job.arguments.iter().any(|argument| names_one(argument.as_bytes())) {
+        return true;
+    }
+    let root = format!("\"{}/", project.root.display());
+    let lines = text.split(|byte| *byte == b'\n');
+    if lines.filter(|line| !line.starts_with(b"#")).any(|line| {
+        memchr::memmem::find(line, root.as_bytes()).is_some()
+    }) {
+        return true;
+    }
+    files_of(text).iter().any(|file| {
+        let path = job.directory.join(file);
+        fs_err::read(path).map_or(true, |bytes| names_one(&bytes))
+    })
+}
+
+/// Names of the files that the line markers of a text name, without repeats.
+pub fn files_of(text: &[u8]) -> Vec<String> {
+    let mut files: Vec<String> = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for line in text.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"# ")) {
+        let Some(start) = memchr::memchr(b'"', line) else { continue };
+        let Some(length) = memchr::memchr(b'"', &line[start + 1..]) else { continue };
+        let name = &line[start + 1..start + 1 + length];
+        if name.starts_with(b"<") || name.ends_with(b"//") || !seen.insert(name) {
+            continue;
+        }
+        files.push(String::from_utf8_lossy(name).into_owned());
+    }
+    files
+}
+
+/// Whether a file belongs to the system rather than to the project.
+pub fn is_system(project: &Project, directory: &Path, file: &str) -> bool {
+    let path = super::project::clean(&directory.join(file));
+    file.starts_with('<') || (path.starts_with("/usr") && !path.starts_with(&project.root))
+}

@@ -1,0 +1,37 @@
+//! The sources of the runtime, carried in this program.
+
+use std::path::Path;
+
+/// The file that includes all others.
+pub const MAIN_SOURCE: &str = "edgewise.c";
+pub const LINKER_SCRIPT: &str = "edgewise.ld";
+
+macro_rules! sources {
+    ($($name:literal),* $(,)?) => {
+        const SOURCES: &[(&str, &str)] =
+            &[$(($name, include_str!(concat!("../../instrument-runtime/", $name)))),*];
+    };
+}
+
+sources!(
+    "attach.c",
+    "edgewise.c",
+    "edgewise.ld",
+    "edgewise_format.h",
+    "loaded.c",
+    "module.c",
+    "module.h",
+    "say.c",
+    "sys.c",
+    "text.c",
+);
+
+/// Writes the runtime's sources into a directory.
+pub fn write_sources(directory: &Path) -> std::io::Result<()> {
+    SOURCES.iter().try_for_each(|(name, text)| fs_err::write(directory.join(name), text))
+}
+
+/// The text of one source.
+pub fn source(name: &str) -> Option<&'static str> {
+    SOURCES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}

@@ -1,0 +1,209 @@
+//! From a compile command to a unit's record, and to the text that is
+//! compiled in its place. The same code serves the build and a selection from
+//! sources, so that both see the same unit.
+
+use super::plan::{Argument, Work};
+use super::flags::Effect;
+use super::preprocess::{self, Job, PreprocessError, Preprocessed};
+use super::project::Project;
+use super::toolchain;
+use crate::cfg::format::{Command, UnitIndex, UnitKey, UnitRecord, VERSION};
+use crate::cfg::unit::{self, Analysis};
+use crate::frontend::{self, Tree, symbols::Symbolic};
+use crate::ids::{Fingerprint, FpHasher};
+use crate::instrument;
+use rustc_hash::FxHashMap;
+use std::path::Path;
+
+/// A unit of a project: its key and the command that makes it.
+pub struct Unit {
+    pub key: UnitKey,
+    pub command: Command,
+}
+
+impl Unit {
+    /// The unit that a compile of `source` to `object` makes.
+    pub fn of_compile(
+        project: &Project,
+        directory: &Path,
+        compiler: &str,
+        work: &Work,
+        source: &str,
+        object: &str,
+    ) -> Self {
+        let arguments = work
+            .common
+            .iter()
+            .flat_map(|argument| &argument.words)
+            .map(|word| project.record_argument(word))
+            .collect();
+        Self {
+            key: UnitKey {
+                source: project.record_path(directory, source),
+                object: project.record_object(directory, object),
+            },
+            command: Command {
+                compiler: compiler.to_string(),
+                arguments,
+                directory: project.record_path(directory, "."),
+                source: project.record_argument(source),
+            },
+        }
+    }
+
+    /// The preprocessor run of this unit, with the project where it is now.
+    pub fn job(&self, project: &Project) -> Result<Job, PreprocessError> {
+        let compiler = toolchain::find(&self.command.compiler).ok_or_else(|| {
+            PreprocessError::Failed(format!("compiler `{}` not found", self.command.compiler))
+        })?;
+        Ok(Job {
+            compiler,
+            directory: project.root.join(&self.command.directory),
+            arguments: self
+                .command
+                .arguments
+                .iter()
+                .map(|argument| project.expand_argument(argument))
+                .collect(),
+            source: project.expand_argument(&self.command.source),
+        })
+    }
+
+    /// How the unit is compiled, apart from its text: flags that act on code
+    /// and the compiler.
+    fn how(&self, job: &Job) -> Fingerprint {
+        let mut hasher = FpHasher::new("how");
+        hasher.str(&toolchain::identity(&job.compiler).version);
+        for argument in code_arguments(&self.command.arguments) {
+            argument.words.iter().for_each(|word| hasher.str(word));
+        }
+        hasher.finish()
+    }
+
+    /// What is compiled and how.
+    pub fn fingerprint(&self, project: &Project, job: &Job, text: &[u8]) -> Fingerprint {
+        let mut hasher = FpHasher::new("unit");
+        hasher.number(u64::from(VERSION));
+        hasher.str(&self.key.source);
+        hasher.str(&self.key.object);
+        hasher.fp(&self.how(job));
+        // Absolute names of files of the project differ from place to place.
+        let root = format!("\"{}/", project.root.display());
+        let mut from = 0;
+        for at in memchr::memmem::find_iter(text, root.as_bytes()) {
+            hasher.bytes(&text[from..at]);
+            from = at + root.len();
+        }
+        hasher.bytes(&text[from..]);
+        hasher.finish()
+    }
+}
+
+/// The arguments that act on code, read back from their words.
+fn code_arguments(words: &[String]) -> Vec<Argument> {
+    // An input is needed for a plan; it does not count.
+    let mut words = words.to_vec();
+    words.push(String::from("x.o"));
+    match super::plan::plan(&words) {
+        super::plan::Plan::Work(work) => {
+            work.common.into_iter().filter(|argument| argument.effect == Effect::Code).collect()
+        }
+        super::plan::Plan::Untouched(_) => {
+            vec![Argument { words, effect: Effect::Code }]
+        }
+    }
+}
+
+/// A unit with its text parsed and its graphs built.
+pub struct Analysed<'t> {
+    pub tree: Tree<'t>,
+    pub analysis: Analysis,
+    pub fingerprint: Fingerprint,
+    how: Fingerprint,
+    probe_count: u32,
+}
+
+/// Analyses preprocessed text. Procedures in `forced` are opaque.
+pub fn analyse<'t>(
+    project: &Project,
+    unit: &Unit,
+    job: &Job,
+    preprocessed: &'t Preprocessed,
+    forced: &FxHashMap<String, String>,
+) -> Analysed<'t> {
+    let root = project.root.to_string_lossy();
+    let symbolic =
+        preprocessed.symbolic.as_deref().map(|text| Symbolic { text, root: root.as_ref() });
+    let tree = frontend::analyse(&preprocessed.text, symbolic.as_ref(), &|file| {
+        preprocess::is_system(project, &job.directory, file)
+    });
+    let mut analysis = unit::analyse(&tree, forced);
+    let probe_count = instrument::assign_probes(&mut analysis);
+    Analysed {
+        analysis,
+        fingerprint: unit.fingerprint(project, job, &preprocessed.text),
+        how: unit.how(job),
+        probe_count,
+        tree,
+    }
+}
+
+impl Analysed<'_> {
+    /// The record. `untouched` is why the unit is compiled without probes.
+    pub fn record(
+        &self,
+        project: &Project,
+        unit: &Unit,
+        job: &Job,
+        untouched: Option<String>,
+    ) -> UnitRecord {
+        let analysis = &self.analysis;
+        let files = analysis
+            .files
+            .iter()
+            .map(|file| match file.as_str() {
+                file if file.starts_with('<') => String::new(),
+                file => project.record_path(&job.directory, file),
+            })
+            .collect();
+        UnitRecord {
+            index: UnitIndex {
+                key: unit.key.clone(),
+                fingerprint: self.fingerprint,
+                how: self.how,
+                command: unit.command.clone(),
+                files,
+                probe_count: self.probe_count,
+                symbols: analysis.symbols.clone(),
+                definitions: analysis.definitions.clone(),
+                composition: analysis.composition,
+                procedures: analysis.procedures.clone(),
+                untouched,
+                problems: analysis.problems.clone(),
+            },
+            graphs: analysis.graphs.clone(),
+        }
+    }
+
+    /// Procedures that hold a line of a file, for blaming them.
+    pub fn procedures_at(&self, file: &str, line: u32) -> Vec<String> {
+        let tree = &self.tree;
+        let line_of = |token: u32| {
+            let offset = tree.tokens.all[token as usize].start;
+            tree.tokens.lines.place(offset)
+        };
+        tree.procedures
+            .iter()
+            .filter(|procedure| {
+                let (Some(first), Some(last)) =
+                    (line_of(procedure.range.start), line_of(procedure.range.end - 1))
+                else {
+                    return false;
+                };
+                tree.tokens.lines.files[first.file as usize] == file
+                    && (first.line..=last.line).contains(&line)
+            })
+            .map(|procedure| tree.tokens.names.string(procedure.name))
+            .collect()
+    }
+}

@@ -1,0 +1,113 @@
+//! The way back from an offset in preprocessed text to file and line.
+
+/// Where a place of the text comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// Index into [`LineMap::files`].
+    pub file: u32,
+    pub line: u32,
+}
+
+/// One run of text lines that continue the count of a line marker.
+struct Run {
+    /// Offset of the first byte of the run.
+    start: u32,
+    /// Index into `newlines` of the first line of the run.
+    first: u32,
+    file: u32,
+    line: u32,
+}
+
+#[derive(Default)]
+pub struct LineMap {
+    /// Names of files as the markers spell them.
+    pub files: Vec<String>,
+    runs: Vec<Run>,
+    /// Offset of the first byte of every line of the text.
+    newlines: Vec<u32>,
+}
+
+impl LineMap {
+    /// Notes that a line of the text begins at `offset`.
+    pub fn newline(&mut self, offset: usize) {
+        self.newlines.push(offset as u32);
+    }
+
+    /// Reads `# 12 "file.c" 1 3` (also in the `#line` form). `next` is where
+    /// the next line begins. False if the line is no marker.
+    pub fn marker(&mut self, line: &[u8], next: usize) -> bool {
+        let rest = line[1..].trim_ascii_start();
+        let rest = rest.strip_prefix(b"line").unwrap_or(rest).trim_ascii_start();
+        let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+        let Some(number) =
+            std::str::from_utf8(&rest[..digits]).ok().and_then(|n| n.parse::<u32>().ok())
+        else {
+            return false;
+        };
+        let rest = rest[digits..].trim_ascii_start();
+        let file = match unquote(rest) {
+            Some(name) => self.file(name),
+            None => match self.runs.last() {
+                Some(run) => run.file,
+                None => self.file(String::new()),
+            },
+        };
+        self.runs.push(Run {
+            start: next as u32,
+            first: self.newlines.len() as u32,
+            file,
+            line: number,
+        });
+        true
+    }
+
+    fn file(&mut self, name: String) -> u32 {
+        // The newest file is the likeliest, so look from the end.
+        if let Some(index) = self.files.iter().rposition(|known| *known == name) {
+            return index as u32;
+        }
+        self.files.push(name);
+        (self.files.len() - 1) as u32
+    }
+
+    /// File and line of an offset, or `None` before the first marker.
+    pub fn place(&self, offset: u32) -> Option<Place> {
+        let run = &self.runs[..self.runs.partition_point(|run| run.start <= offset)];
+        let run = run.last()?;
+        let line = self.newlines.partition_point(|start| *start <= offset) as u32;
+        Some(Place { file: run.file, line: run.line + (line - 1).saturating_sub(run.first) })
+    }
+}
+
+/// The text between the quotes at the start of `rest`, escapes undone.
+fn unquote(rest: &[u8]) -> Option<String> {
+    let mut bytes = rest.strip_prefix(b"\"")?.iter();
+    let mut name = Vec::new();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => return Some(String::from_utf8_lossy(&name).into_owned()),
+            b'\\' => name.extend(bytes.next()),
+            _ => name.push(*byte),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::frontend::lex::lex;
+
+    #[test]
+    fn offsets_map_to_the_marked_file_and_line() {
+        let text = "# 1 \"a.c\"\nint a;\nint b;\n# 7 \"dir/b.h\" 1\nint c;\n\nint d;\n";
+        let tokens = lex(text.as_bytes());
+        let at = |needle: &str| {
+            let place = tokens.lines.place(text.find(needle).unwrap() as u32).unwrap();
+            (tokens.lines.files[place.file as usize].as_str(), place.line)
+        };
+        assert_eq!(at("int a"), ("a.c", 1));
+        assert_eq!(at("int b"), ("a.c", 2));
+        assert_eq!(at("int c"), ("dir/b.h", 7));
+        assert_eq!(at("int d"), ("dir/b.h", 9));
+    }
+}

@@ -1,0 +1,26 @@
+//! Preprocessed C in, a small tree of our own out: procedures, declarations,
+//! what every name means, and what was not understood. No I/O, no failure.
+
+pub mod lex;
+pub mod lines;
+mod literal;
+pub mod names;
+pub mod parse;
+pub mod symbols;
+pub mod tree;
+
+pub use tree::Tree;
+
+/// Parses preprocessed text. `symbolic` is the same text preprocessed with
+/// `__LINE__` and its kin as symbols, if that was done.
+pub fn analyse<'t>(
+    text: &'t [u8],
+    symbolic: Option<&symbols::Symbolic<'_>>,
+    is_system: &dyn Fn(&str) -> bool,
+) -> Tree<'t> {
+    let mut tree = parse::parse(text, lex::lex(text), is_system);
+    if let Some(symbolic) = symbolic {
+        tree.symbols = symbols::align(&tree, symbolic);
+    }
+    tree
+}

@@ -1,0 +1,332 @@
+//! Items of a file: declarations, definitions, asm; and how to get on after
+//! one that is not understood.
+
+use super::decl::{Declarator, Derivation, Specifiers};
+use super::scope::Space;
+use super::*;
+
+impl Parser<'_> {
+    pub(super) fn items(&mut self) {
+        while !self.at_end() {
+            let start = self.at;
+            if let Err(problem) = self.item() {
+                self.recover(start, problem);
+            }
+            self.scopes.pop_to(0);
+            self.depth = 0;
+            self.unevaluated = 0;
+            self.procedure = None;
+        }
+    }
+
+    /// Leaves out the item that began at `start`: up to its `;`, or up to the
+    /// end of a body.
+    fn recover(&mut self, start: u32, problem: Problem) {
+        let mut at = start;
+        let count = self.tree.tokens.all.len() as u32 - 1;
+        while at < count {
+            match self.tree.token_text(at) {
+                b";" => {
+                    at += 1;
+                    break;
+                }
+                b"(" | b"[" => at = self.matching(at).unwrap_or(count),
+                b"{" => {
+                    at = self.matching(at).unwrap_or(count);
+                    let goes_on = at < count
+                        && matches!(self.tree.token_text(at), b";" | b"," | b"=" | b"*" | b"[");
+                    let names_follow = at < count
+                        && self.tree.tokens.all[at as usize].kind == Kind::Word
+                        && !self.tree.tokens.all[at as usize].name.is_keyword()
+                        && !self.is_typedef(self.tree.tokens.all[at as usize].name);
+                    if !goes_on && !names_follow {
+                        break;
+                    }
+                }
+                _ => at += 1,
+            }
+        }
+        let range = Range::new(start, at.max(start + 1).min(count));
+        self.at = range.end;
+        self.refer_to_all(range);
+        self.tree.not_understood.push((range, problem));
+    }
+
+    fn item(&mut self) -> Parse<()> {
+        if self.eat(";") {
+            return Ok(());
+        }
+        if self.is_word(kw::STATIC_ASSERT) {
+            return self.static_assert();
+        }
+        if self.is_word(kw::ASM) {
+            let start = self.at;
+            self.advance();
+            while matches!(self.word(), Some(kw::VOLATILE | kw::INLINE)) {
+                self.advance();
+            }
+            self.skip_group()?;
+            self.expect(";")?;
+            self.tree.composition.push(Range::new(start, self.at));
+            return Ok(());
+        }
+        let start = self.at;
+        let specifiers = self.specifiers()?;
+        if self.eat(";") {
+            return Ok(());
+        }
+        let mut first = true;
+        loop {
+            let from = self.at;
+            let declarator = self.declarator(false)?;
+            let Some((token, name)) = declarator.name else {
+                return self.stop("expected a name");
+            };
+            let is_function = declarator.first == Some(Derivation::Function);
+            let mut noreturn = specifiers.noreturn;
+            noreturn |= self.asm_label_and_attributes()?;
+            let mut pieces = specifiers.pieces.clone();
+            pieces.push(Piece::Tokens(Range::new(from, self.at)));
+            let form = Form { pieces, at: start };
+            if first && is_function && (self.is("{") || self.old_style_follows(&declarator)) {
+                return self.definition(start, specifiers, declarator, form, noreturn);
+            }
+            if !specifiers.saw_type && !specifiers.is_static && !specifiers.is_extern {
+                return self.stop("expected a declaration");
+            }
+            first = false;
+            let whole = Range::new(start, self.at);
+            if specifiers.is_typedef {
+                self.declare_typedef(name, token, form);
+            } else {
+                let decl =
+                    self.declare_linked(name, is_function, specifiers.is_static, noreturn, form);
+                self.tree.refs.set(token, Ref::Decl(decl));
+                self.note_composition(whole);
+                let mut initializer = None;
+                if self.eat("=") {
+                    let from = self.at;
+                    self.unevaluated(|p| p.initializer().map(drop))?;
+                    initializer = Some(Range::new(from, self.at));
+                }
+                if !is_function && (initializer.is_some() || !specifiers.is_extern) {
+                    self.tree.decls[decl.ix()].definitions.push(Defining { initializer });
+                }
+            }
+            if !self.eat(",") {
+                return self.expect(";");
+            }
+        }
+    }
+
+    fn old_style_follows(&self, declarator: &Declarator) -> bool {
+        !declarator.old_style.is_empty() && self.type_starts(0)
+    }
+
+    fn declare_typedef(&mut self, name: Name, token: u32, form: Form) {
+        let known = self.scopes.find_here(Space::Ordinary, name);
+        let decl = match known {
+            Some(decl) if self.tree.decls[decl.ix()].kind == DeclKind::Typedef => {
+                self.tree.decls[decl.ix()].forms.push(form);
+                decl
+            }
+            _ => {
+                let decl = self.new_decl(Decl {
+                    name: Some(name),
+                    kind: DeclKind::Typedef,
+                    scope: DeclScope::File,
+                    forms: vec![form],
+                    is_static: false,
+                    noreturn: false,
+                    enumeration: None,
+                    definitions: Vec::new(),
+                    owner: None,
+                });
+                self.scopes.bind(Space::Ordinary, name, decl);
+                decl
+            }
+        };
+        self.tree.refs.set(token, Ref::Decl(decl));
+    }
+
+    /// A variable or function of the file, or one that another unit defines.
+    /// All its declarations are one entity.
+    pub(super) fn declare_linked(
+        &mut self,
+        name: Name,
+        is_function: bool,
+        is_static: bool,
+        noreturn: bool,
+        form: Form,
+    ) -> DeclId {
+        let kind = if is_function { DeclKind::Function } else { DeclKind::Variable };
+        let known = self
+            .scopes
+            .find(Space::Ordinary, name)
+            .filter(|decl| {
+                let known = &self.tree.decls[decl.ix()];
+                known.kind == kind && known.scope == DeclScope::File
+            })
+            .or_else(|| {
+                // Hidden by a local name, or declared in a block before.
+                (self.scopes.depth() > 0).then(|| self.linked_anywhere(name, kind)).flatten()
+            });
+        let decl = match known {
+            Some(decl) => {
+                let known = &mut self.tree.decls[decl.ix()];
+                known.forms.push(form);
+                known.noreturn |= noreturn;
+                known.is_static |= is_static;
+                decl
+            }
+            None => self.new_decl(Decl {
+                name: Some(name),
+                kind,
+                scope: DeclScope::File,
+                forms: vec![form],
+                is_static,
+                noreturn,
+                enumeration: None,
+                definitions: Vec::new(),
+                owner: None,
+            }),
+        };
+        self.scopes.bind(Space::Ordinary, name, decl);
+        decl
+    }
+
+    fn linked_anywhere(&self, name: Name, kind: DeclKind) -> Option<DeclId> {
+        self.tree
+            .decls
+            .iter()
+            .position(|d| d.name == Some(name) && d.kind == kind && d.scope == DeclScope::File)
+            .map(DeclId::new)
+    }
+
+    fn definition(
+        &mut self,
+        start: u32,
+        specifiers: Specifiers,
+        declarator: Declarator,
+        form: Form,
+        noreturn: bool,
+    ) -> Parse<()> {
+        let Some((token, name)) = declarator.name else { return self.stop("expected a name") };
+        let is_constructor = self.names_constructor(Range::new(start, self.at));
+        self.note_composition(Range::new(start, self.at));
+        let signature = Form { pieces: form.pieces.clone(), at: form.at };
+        let decl = self.declare_linked(name, true, specifiers.is_static, noreturn, form);
+        self.tree.refs.set(token, Ref::Decl(decl));
+        self.procedure = Some(InProcedure { name, declared: FxHashMap::default() });
+        self.scopes.push();
+        let mut signature = signature;
+        if !declarator.old_style.is_empty() {
+            let from = self.at;
+            self.old_style_parameters(&declarator.old_style)?;
+            signature.pieces.push(Piece::Tokens(Range::new(from, self.at)));
+        }
+        for parameter in &declarator.parameters {
+            if let Some((name, decl)) = parameter.name {
+                self.scopes.bind(Space::Ordinary, name, decl);
+            }
+        }
+        let open = self.at;
+        let Some(close) = self.matching(open) else { return self.stop("unbalanced brackets") };
+        let body_range = Range::new(open, close);
+        if self.in_system_file(open) {
+            // Left alone, but whoever calls it depends on what it says.
+            self.refer_to_all(body_range);
+            self.at = close;
+            let form = Form { pieces: vec![Piece::Tokens(body_range)], at: open };
+            self.tree.decls[decl.ix()].forms.push(form);
+            return Ok(());
+        }
+        let body = match self.body(close) {
+            Ok(items) => Body::Parsed(Stmt { kind: StmtKind::Block(items), range: body_range }),
+            Err(problem) => {
+                self.scopes.pop_to(0);
+                self.refer_to_all(body_range);
+                self.at = close;
+                Body::Opaque(problem)
+            }
+        };
+        let is_static = self.tree.decls[decl.ix()].is_static;
+        let range = Range::new(start, close);
+        self.tree.procedures.push(Procedure {
+            decl,
+            name,
+            is_static,
+            is_constructor,
+            signature,
+            range,
+            body_range,
+            body,
+        });
+        Ok(())
+    }
+
+    fn body(&mut self, close: u32) -> Parse<Vec<Stmt>> {
+        self.expect("{")?;
+        let items = self.block_items()?;
+        if self.at == close { Ok(items) } else { self.stop("the body ends early") }
+    }
+
+    /// Declarations between `f(a, b)` and `{`.
+    fn old_style_parameters(&mut self, names: &[(u32, Name)]) -> Parse<()> {
+        while !self.is("{") {
+            let specifiers = self.specifiers()?;
+            loop {
+                let from = self.at;
+                let declarator = self.declarator(false)?;
+                let Some((token, name)) = declarator.name else {
+                    return self.stop("expected a name");
+                };
+                let Some(index) = names.iter().position(|(_, known)| *known == name) else {
+                    return self.stop("not a parameter");
+                };
+                let mut pieces = specifiers.pieces.clone();
+                pieces.push(Piece::Tokens(Range::new(from, self.at)));
+                let form = Form { pieces, at: specifiers.start };
+                self.declare_parameter(index as u32, token, name, form);
+                if !self.eat(",") {
+                    break;
+                }
+            }
+            self.expect(";")?;
+        }
+        // Parameters that were not declared are int.
+        for (index, (token, name)) in names.iter().enumerate() {
+            if self.scopes.find_here(Space::Ordinary, *name).is_none() {
+                let form = Form { pieces: Vec::new(), at: *token };
+                self.declare_parameter(index as u32, *token, *name, form);
+            }
+        }
+        Ok(())
+    }
+
+    fn names_constructor(&self, range: Range) -> bool {
+        (range.start..range.end).any(|token| {
+            matches!(
+                self.tree.token_text(token),
+                b"constructor" | b"__constructor__" | b"destructor" | b"__destructor__"
+            )
+        })
+    }
+
+    /// Declarations that act on the program without being named.
+    fn note_composition(&mut self, range: Range) {
+        let acts = (range.start..range.end).any(|token| {
+            let text = self.tree.token_text(token);
+            let text = text.strip_prefix(b"__").unwrap_or(text);
+            let text = text.strip_suffix(b"__").unwrap_or(text);
+            matches!(
+                text,
+                b"section" | b"used" | b"retain" | b"constructor" | b"destructor" | b"alias"
+                    | b"ifunc" | b"weak" | b"weakref" | b"symver"
+            )
+        });
+        if acts && !self.in_system_file(range.start) {
+            self.tree.composition.push(range);
+        }
+    }
+}

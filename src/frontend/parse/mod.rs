@@ -1,0 +1,284 @@
+//! A parser of preprocessed GNU C that tracks typedefs and scopes, so that a
+//! cast is never taken for a call nor a declaration for an expression. Where
+//! it stumbles inside a body, that procedure is opaque; where it stumbles at
+//! file scope, that item counts as not understood. It never fails and never
+//! guesses.
+
+mod constant;
+mod decl;
+mod expr;
+mod item;
+mod scope;
+mod stmt;
+
+use super::lex::{Kind, Token, Tokens};
+use super::names::{Name, kw};
+use super::tree::*;
+use crate::ids::DeclId;
+use rustc_hash::{FxHashMap, FxHashSet};
+use scope::{Scopes, Space};
+
+/// How deep blocks, parentheses and declarators may nest.
+const MAX_DEPTH: u32 = 400;
+
+/// Where and why the parser cannot go on.
+type Parse<T> = Result<T, Problem>;
+
+/// Parses a unit. `is_system` tells for each file of the line map whether its
+/// procedures are left alone.
+pub fn parse<'t>(text: &'t [u8], mut tokens: Tokens, is_system: &dyn Fn(&str) -> bool) -> Tree<'t> {
+    let mut pragmas = Vec::new();
+    let mut plain: Vec<Token> = Vec::with_capacity(tokens.all.len());
+    for token in &tokens.all {
+        if token.kind == Kind::Pragma {
+            let at = plain.len() as u32;
+            pragmas.push(PragmaAt { token: at, start: token.start, end: token.end });
+        } else {
+            plain.push(*token);
+        }
+    }
+    tokens.all = plain;
+    let system_files: Vec<bool> = tokens.lines.files.iter().map(|file| is_system(file)).collect();
+    let count = tokens.all.len();
+    let mut parser = Parser {
+        tree: Tree {
+            text,
+            tokens,
+            refs: Refs::new(count),
+            decls: Vec::new(),
+            procedures: Vec::new(),
+            not_understood: Vec::new(),
+            composition: Vec::new(),
+            pragmas,
+            nameless: FxHashSet::default(),
+            constants: Vec::new(),
+            symbols: FxHashMap::default(),
+        },
+        at: 0,
+        depth: 0,
+        scopes: Scopes::default(),
+        unevaluated: 0,
+        procedure: None,
+        system_files,
+    };
+    parser.items();
+    parser.tree
+}
+
+struct Parser<'t> {
+    tree: Tree<'t>,
+    at: u32,
+    depth: u32,
+    scopes: Scopes,
+    /// Depth of `sizeof`, `typeof` and constant expressions around this place.
+    unevaluated: u32,
+    procedure: Option<InProcedure>,
+    system_files: Vec<bool>,
+}
+
+/// What is known of the procedure whose body is being parsed.
+struct InProcedure {
+    name: Name,
+    /// How often each name was declared so far, by name space.
+    declared: FxHashMap<(bool, Name), u32>,
+}
+
+impl Parser<'_> {
+    fn token(&self) -> &Token {
+        &self.tree.tokens.all[self.at as usize]
+    }
+
+    fn ahead(&self, by: u32) -> &Token {
+        let last = self.tree.tokens.all.len() - 1;
+        &self.tree.tokens.all[((self.at + by) as usize).min(last)]
+    }
+
+    fn bytes(&self, token: &Token) -> &[u8] {
+        &self.tree.text[token.start as usize..token.end as usize]
+    }
+
+    fn at_end(&self) -> bool {
+        self.token().kind == Kind::End
+    }
+
+    fn is(&self, punct: &str) -> bool {
+        self.is_ahead(0, punct)
+    }
+
+    fn is_ahead(&self, by: u32, punct: &str) -> bool {
+        let token = self.ahead(by);
+        token.kind == Kind::Punct && self.bytes(token) == punct.as_bytes()
+    }
+
+    fn is_word(&self, name: Name) -> bool {
+        self.word() == Some(name)
+    }
+
+    /// The word at this place, keyword or not.
+    fn word(&self) -> Option<Name> {
+        let token = self.token();
+        (token.kind == Kind::Word).then_some(token.name)
+    }
+
+    /// The identifier (no keyword) `by` tokens ahead.
+    fn identifier_ahead(&self, by: u32) -> Option<Name> {
+        let token = self.ahead(by);
+        (token.kind == Kind::Word && !token.name.is_keyword()).then_some(token.name)
+    }
+
+    fn advance(&mut self) {
+        if !self.at_end() {
+            self.at += 1;
+        }
+    }
+
+    fn eat(&mut self, punct: &str) -> bool {
+        let found = self.is(punct);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn eat_word(&mut self, name: Name) -> bool {
+        let found = self.is_word(name);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn expect(&mut self, punct: &'static str) -> Parse<()> {
+        if self.eat(punct) { Ok(()) } else { self.stop(missing(punct)) }
+    }
+
+    fn stop<T>(&self, what: &'static str) -> Parse<T> {
+        Err(Problem { token: self.at, what })
+    }
+
+    /// Runs `parse` one level deeper, unless that is too deep.
+    fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        if self.depth >= MAX_DEPTH {
+            return self.stop("nested too deeply");
+        }
+        self.depth += 1;
+        let result = parse(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn unevaluated<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        self.unevaluated += 1;
+        let result = parse(self);
+        self.unevaluated -= 1;
+        result
+    }
+
+    /// The index one past the bracket that closes the one at `open`.
+    fn matching(&self, open: u32) -> Option<u32> {
+        let mut depth = 0u32;
+        for (index, token) in self.tree.tokens.all.iter().enumerate().skip(open as usize) {
+            if token.kind == Kind::Punct {
+                match self.bytes(token) {
+                    b"(" | b"[" | b"{" => depth += 1,
+                    b")" | b"]" | b"}" => {
+                        depth = depth.checked_sub(1)?;
+                        if depth == 0 {
+                            return Some(index as u32 + 1);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        None
+    }
+
+    /// Skips a bracketed group without parsing it; every name in it that has a
+    /// declaration counts as used.
+    fn skip_group(&mut self) -> Parse<Range> {
+        let start = self.at;
+        let Some(end) = self.matching(start) else {
+            return self.stop("unbalanced brackets");
+        };
+        self.refer_to_all(Range::new(start, end));
+        self.at = end;
+        Ok(Range::new(start, end))
+    }
+
+    /// Sets references for every name of a range that nobody parsed.
+    fn refer_to_all(&mut self, range: Range) {
+        for index in range.start..range.end {
+            let token = &self.tree.tokens.all[index as usize];
+            if token.kind != Kind::Word || token.name.is_keyword() {
+                continue;
+            }
+            let after_tag_word = index > 0 && {
+                let before = &self.tree.tokens.all[index as usize - 1];
+                before.kind == Kind::Word
+                    && matches!(before.name, kw::STRUCT | kw::UNION | kw::ENUM)
+            };
+            let ordinary = self.scopes.find(Space::Ordinary, token.name);
+            let tag = self.scopes.find(Space::Tags, token.name);
+            let found = if after_tag_word { tag.or(ordinary) } else { ordinary.or(tag) };
+            let target = found.map_or(Ref::Undeclared, Ref::Decl);
+            self.tree.refs.set(index, target);
+        }
+    }
+
+    fn refer(&mut self, token: u32, space: Space, name: Name) -> Ref {
+        let target = self.scopes.find(space, name).map_or(Ref::Undeclared, Ref::Decl);
+        self.tree.refs.set(token, target);
+        target
+    }
+
+    fn is_typedef(&self, name: Name) -> bool {
+        self.scopes
+            .find(Space::Ordinary, name)
+            .is_some_and(|decl| self.tree.decls[decl.ix()].kind == DeclKind::Typedef)
+    }
+
+    /// Does a type or declaration begin `by` tokens ahead?
+    fn type_starts(&self, by: u32) -> bool {
+        let token = self.ahead(by);
+        if token.kind != Kind::Word {
+            return false;
+        }
+        if !token.name.is_keyword() {
+            return self.is_typedef(token.name);
+        }
+        match token.name {
+            kw::EXTENSION => self.type_starts(by + 1),
+            kw::AUTO | kw::CONST | kw::ENUM | kw::EXTERN | kw::INLINE | kw::REGISTER
+            | kw::RESTRICT | kw::STATIC | kw::STRUCT | kw::TYPEDEF | kw::UNION | kw::VOLATILE
+            | kw::TYPEOF | kw::AUTO_TYPE | kw::ALIGNAS | kw::ATOMIC | kw::NORETURN | kw::THREAD
+            | kw::TYPE_WORD => true,
+            _ => false,
+        }
+    }
+
+    fn in_system_file(&self, token: u32) -> bool {
+        let offset = self.tree.tokens.all[token as usize].start;
+        let place = self.tree.tokens.lines.place(offset);
+        place.is_some_and(|place| self.system_files[place.file as usize])
+    }
+
+    fn new_decl(&mut self, decl: Decl) -> DeclId {
+        let id = DeclId::new(self.tree.decls.len());
+        self.tree.decls.push(decl);
+        id
+    }
+}
+
+fn missing(punct: &'static str) -> &'static str {
+    match punct {
+        ";" => "expected `;`",
+        ")" => "expected `)`",
+        "(" => "expected `(`",
+        "{" => "expected `{`",
+        "}" => "expected `}`",
+        "]" => "expected `]`",
+        ":" => "expected `:`",
+        _ => "expected another token",
+    }
+}

@@ -1,0 +1,351 @@
+//! Statements and local declarations.
+
+use super::scope::Space;
+use super::*;
+
+impl Parser<'_> {
+    /// `{ … }` with a scope of its own.
+    pub(super) fn compound(&mut self) -> Parse<Stmt> {
+        let start = self.at;
+        self.expect("{")?;
+        self.scopes.push();
+        let depth = self.scopes.depth() as usize;
+        let result = self.block_items();
+        self.scopes.pop_to(depth - 1);
+        let items = result?;
+        Ok(Stmt { kind: StmtKind::Block(items), range: Range::new(start, self.at) })
+    }
+
+    pub(super) fn block_items(&mut self) -> Parse<Vec<Stmt>> {
+        let mut items = Vec::new();
+        while !self.eat("}") {
+            if self.at_end() {
+                return self.stop("expected `}`");
+            }
+            if self.eat_word(kw::LABEL) {
+                return self.stop("a local label");
+            }
+            items.push(self.deeper(Self::block_item)?);
+        }
+        Ok(items)
+    }
+
+    fn block_item(&mut self) -> Parse<Stmt> {
+        let is_label = self.identifier_ahead(0).is_some() && self.is_ahead(1, ":");
+        if self.is_word(kw::STATIC_ASSERT) {
+            let start = self.at;
+            self.static_assert()?;
+            return Ok(Stmt { kind: StmtKind::Empty, range: Range::new(start, self.at) });
+        }
+        if !is_label && self.type_starts(0) {
+            return self.local_declaration();
+        }
+        if self.is_word(kw::ATTRIBUTE) {
+            // An attribute declaration, or the attribute of a declaration.
+            let start = self.at;
+            self.attributes()?;
+            if self.eat(";") {
+                return Ok(Stmt { kind: StmtKind::Empty, range: Range::new(start, self.at) });
+            }
+            if self.type_starts(0) {
+                self.at = start;
+                return self.local_declaration();
+            }
+        }
+        self.statement()
+    }
+
+    fn boxed(&mut self) -> Parse<Box<Stmt>> {
+        self.deeper(Self::statement).map(Box::new)
+    }
+
+    /// A statement in a scope of its own, as the parts of `if` and loops are.
+    fn scoped(&mut self) -> Parse<Box<Stmt>> {
+        self.scopes.push();
+        let depth = self.scopes.depth() as usize;
+        let result = self.boxed();
+        self.scopes.pop_to(depth - 1);
+        result
+    }
+
+    /// The statement that a label stands before. Compilers also accept the end
+    /// of the block or a declaration there.
+    fn labelled(&mut self) -> Parse<Box<Stmt>> {
+        self.attributes()?;
+        if self.is("}") {
+            let range = Range::new(self.at, self.at);
+            return Ok(Box::new(Stmt { kind: StmtKind::Empty, range }));
+        }
+        self.deeper(Self::block_item).map(Box::new)
+    }
+
+    fn condition(&mut self) -> Parse<Expr> {
+        self.expect("(")?;
+        let cond = self.expression()?;
+        self.expect(")")?;
+        Ok(cond)
+    }
+
+    fn statement(&mut self) -> Parse<Stmt> {
+        let start = self.at;
+        let kind = self.statement_kind()?;
+        Ok(Stmt { kind, range: Range::new(start, self.at) })
+    }
+
+    fn statement_kind(&mut self) -> Parse<StmtKind> {
+        if self.eat(";") {
+            return Ok(StmtKind::Empty);
+        }
+        if self.is("{") {
+            return Ok(self.compound()?.kind);
+        }
+        if let Some(name) = self.identifier_ahead(0).filter(|_| self.is_ahead(1, ":")) {
+            self.advance();
+            self.advance();
+            return Ok(StmtKind::Label { name, body: self.labelled()? });
+        }
+        let Some(word) = self.word() else { return self.expression_statement() };
+        match word {
+            kw::IF => self.if_chain(),
+            kw::WHILE => {
+                self.advance();
+                Ok(StmtKind::While { cond: self.condition()?, body: self.scoped()? })
+            }
+            kw::DO => {
+                self.advance();
+                let body = self.scoped()?;
+                if !self.eat_word(kw::WHILE) {
+                    return self.stop("expected `while`");
+                }
+                let cond = self.condition()?;
+                self.expect(";")?;
+                Ok(StmtKind::Do { body, cond })
+            }
+            kw::FOR => {
+                self.scopes.push();
+                let depth = self.scopes.depth() as usize;
+                let result = self.for_loop();
+                self.scopes.pop_to(depth - 1);
+                result
+            }
+            kw::SWITCH => {
+                self.advance();
+                Ok(StmtKind::Switch { value: self.condition()?, body: self.scoped()? })
+            }
+            kw::CASE => {
+                self.advance();
+                let mut value = self.constant_expression()?;
+                if self.eat("...") {
+                    let end = self.constant_expression()?;
+                    value = value.to(end);
+                }
+                self.expect(":")?;
+                Ok(StmtKind::Case { value, body: self.labelled()? })
+            }
+            kw::DEFAULT => {
+                self.advance();
+                self.expect(":")?;
+                Ok(StmtKind::Default { body: self.labelled()? })
+            }
+            kw::GOTO => {
+                self.advance();
+                let Some(name) = self.identifier_ahead(0) else {
+                    return self.stop("a computed goto");
+                };
+                self.advance();
+                self.expect(";")?;
+                Ok(StmtKind::Goto(name))
+            }
+            kw::BREAK => {
+                self.advance();
+                self.expect(";")?;
+                Ok(StmtKind::Break)
+            }
+            kw::CONTINUE => {
+                self.advance();
+                self.expect(";")?;
+                Ok(StmtKind::Continue)
+            }
+            kw::RETURN => {
+                self.advance();
+                let value = if self.is(";") { None } else { Some(self.expression()?) };
+                self.expect(";")?;
+                Ok(StmtKind::Return(value))
+            }
+            kw::ASM => self.asm_statement(),
+            kw::ATTRIBUTE => {
+                self.attributes()?;
+                self.statement_kind()
+            }
+            _ => self.expression_statement(),
+        }
+    }
+
+    fn expression_statement(&mut self) -> Parse<StmtKind> {
+        let expr = self.expression()?;
+        self.expect(";")?;
+        Ok(StmtKind::Expr(expr))
+    }
+
+    /// A chain of else-ifs of any length, without recursion.
+    fn if_chain(&mut self) -> Parse<StmtKind> {
+        let mut arms = Vec::new();
+        let mut otherwise = None;
+        loop {
+            self.advance();
+            let cond = self.condition()?;
+            let then = self.scoped()?;
+            arms.push((cond, *then));
+            if !self.eat_word(kw::ELSE) {
+                break;
+            }
+            if !self.is_word(kw::IF) {
+                otherwise = Some(self.scoped()?);
+                break;
+            }
+        }
+        Ok(StmtKind::If { arms, otherwise })
+    }
+
+    fn for_loop(&mut self) -> Parse<StmtKind> {
+        self.advance();
+        self.expect("(")?;
+        let init = if self.eat(";") {
+            None
+        } else if self.type_starts(0) {
+            Some(Box::new(self.local_declaration()?))
+        } else {
+            let start = self.at;
+            let kind = self.expression_statement()?;
+            Some(Box::new(Stmt { kind, range: Range::new(start, self.at) }))
+        };
+        let cond = if self.is(";") { None } else { Some(self.expression()?) };
+        self.expect(";")?;
+        let step = if self.is(")") { None } else { Some(self.expression()?) };
+        self.expect(")")?;
+        let body = self.scoped()?;
+        Ok(StmtKind::For { init, cond, step, body })
+    }
+
+    fn asm_statement(&mut self) -> Parse<StmtKind> {
+        self.advance();
+        while let Some(word) = self.word() {
+            match word {
+                kw::VOLATILE | kw::INLINE => self.advance(),
+                kw::GOTO => return self.stop("an asm goto"),
+                _ => break,
+            }
+        }
+        if !self.is("(") {
+            return self.stop("expected `(`");
+        }
+        self.skip_group()?;
+        self.expect(";")?;
+        Ok(StmtKind::Asm)
+    }
+
+    /// A declaration inside a body. It is a statement if it has an initialiser
+    /// that runs, a size to compute or a cleanup.
+    pub(super) fn local_declaration(&mut self) -> Parse<Stmt> {
+        let start = self.at;
+        let specifiers = self.specifiers()?;
+        let mut kids = Vec::new();
+        let mut runs = self.names_cleanup(Range::new(start, self.at));
+        while !self.is(";") {
+            let from = self.at;
+            let declarator = self.declarator(false)?;
+            let Some((token, name)) = declarator.name else {
+                return self.stop("expected a name");
+            };
+            let is_function = declarator.first == Some(decl::Derivation::Function);
+            if is_function && self.is("{") {
+                return self.stop("a nested function");
+            }
+            let mut noreturn = specifiers.noreturn;
+            noreturn |= self.asm_label_and_attributes()?;
+            runs |= declarator.is_variable;
+            runs |= self.names_cleanup(Range::new(from, self.at));
+            let mut pieces = specifiers.pieces.clone();
+            pieces.push(Piece::Tokens(Range::new(from, self.at)));
+            let form = Form { pieces, at: start };
+            let decl = self.declare_local(&specifiers, is_function, name, noreturn, form);
+            self.tree.refs.set(token, Ref::Decl(decl));
+            if self.eat("=") {
+                let from = self.at;
+                let has_static_storage = specifiers.is_static || specifiers.is_extern;
+                if has_static_storage {
+                    self.unevaluated(|p| p.initializer().map(drop))?;
+                    let initializer = Some(Range::new(from, self.at));
+                    self.tree.decls[decl.ix()].definitions.push(Defining { initializer });
+                } else {
+                    kids.extend(self.initializer()?);
+                    runs = true;
+                }
+            } else if specifiers.is_static && !is_function {
+                self.tree.decls[decl.ix()].definitions.push(Defining { initializer: None });
+            }
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(";")?;
+        let range = Range::new(start, self.at);
+        let runs = runs && !specifiers.is_typedef;
+        let kind =
+            if runs { StmtKind::Decl(Expr::plain(range, kids)) } else { StmtKind::Empty };
+        Ok(Stmt { kind, range })
+    }
+
+    pub(super) fn initializer(&mut self) -> Parse<Vec<Expr>> {
+        if self.is("{") {
+            return self.initializer_list();
+        }
+        let value = self.assignment()?;
+        Ok(if value.is_interesting() { vec![value] } else { Vec::new() })
+    }
+
+    fn names_cleanup(&self, range: Range) -> bool {
+        (range.start..range.end)
+            .any(|token| matches!(self.tree.token_text(token), b"cleanup" | b"__cleanup__"))
+    }
+
+    /// `asm("name")` and attributes behind a declarator.
+    pub(super) fn asm_label_and_attributes(&mut self) -> Parse<bool> {
+        let mut noreturn = self.attributes()?;
+        if self.eat_word(kw::ASM) {
+            self.skip_group()?;
+            noreturn |= self.attributes()?;
+        }
+        Ok(noreturn)
+    }
+
+    fn declare_local(
+        &mut self,
+        specifiers: &decl::Specifiers,
+        is_function: bool,
+        name: Name,
+        noreturn: bool,
+        form: Form,
+    ) -> DeclId {
+        let is_typedef = specifiers.is_typedef;
+        if !is_typedef && (specifiers.is_extern || is_function) {
+            // It names an entity of the file or of another unit.
+            return self.declare_linked(name, is_function, false, noreturn, form);
+        }
+        let scope = self.next_scope(false, Some(name));
+        let owner = self.procedure.as_ref().filter(|_| specifiers.is_static).map(|p| p.name);
+        let decl = self.new_decl(Decl {
+            name: Some(name),
+            kind: if is_typedef { DeclKind::Typedef } else { DeclKind::Variable },
+            scope,
+            forms: vec![form],
+            is_static: specifiers.is_static,
+            noreturn,
+            enumeration: None,
+            definitions: Vec::new(),
+            owner,
+        });
+        self.scopes.bind(Space::Ordinary, name, decl);
+        decl
+    }
+}

@@ -1,0 +1,313 @@
+//! Our own small tree of a unit: only what control flow and meaning need.
+//! Everything else stays a range of tokens.
+
+use super::lex::Tokens;
+use super::names::Name;
+use crate::ids::DeclId;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Half-open range of token indices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Range {
+    pub start: u32,
+    pub end: u32,
+}
+
+impl Range {
+    pub fn new(start: u32, end: u32) -> Self {
+        Self { start, end: end.max(start) }
+    }
+
+    pub fn to(self, end: Range) -> Self {
+        Self::new(self.start, end.end)
+    }
+
+    pub fn contains(self, token: u32) -> bool {
+        self.start <= token && token < self.end
+    }
+}
+
+/// A part of a declaration or of a node: tokens, or something that stands in
+/// their place.
+#[derive(Clone, Copy, Debug)]
+pub enum Piece {
+    Tokens(Range),
+    /// A struct, union or enum body that is a declaration of its own.
+    Decl(DeclId),
+    /// A sub-expression that is a node of its own.
+    Hole,
+}
+
+/// An expression, as far as its evaluation branches or calls.
+#[derive(Debug)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub range: Range,
+    /// Interesting operands in the order of the source.
+    pub kids: Vec<Expr>,
+    /// It binds no tighter than `?:`, so it needs parentheses as an operand.
+    pub weak: bool,
+}
+
+#[derive(Debug)]
+pub enum ExprKind {
+    /// Operands, then an operator; or nothing of interest at all.
+    Plain,
+    /// An integer literal as a whole operand: is it non-zero?
+    Literal(bool),
+    Paren,
+    Not,
+    /// All operands of one chain of `&&`.
+    And,
+    /// All operands of one chain of `||`.
+    Or,
+    /// `c ? a : b` has three kids, `c ?: b` two.
+    Conditional,
+    /// A call; the token of the callee's name if it is called by name.
+    Call {
+        callee: Option<u32>,
+    },
+    /// `({ … })`.
+    Block(Box<Stmt>),
+}
+
+impl Expr {
+    pub fn plain(range: Range, kids: Vec<Expr>) -> Self {
+        Self { kind: ExprKind::Plain, range, kids, weak: false }
+    }
+
+    /// Whether its evaluation branches or calls anything.
+    pub fn is_interesting(&self) -> bool {
+        !self.kids.is_empty() || matches!(self.kind, ExprKind::Call { .. } | ExprKind::Block(_))
+    }
+}
+
+#[derive(Debug)]
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub range: Range,
+}
+
+#[derive(Debug)]
+pub enum StmtKind {
+    Expr(Expr),
+    /// A declaration that does something when control reaches it.
+    Decl(Expr),
+    /// A chain of `if … else if … else`.
+    If {
+        arms: Vec<(Expr, Stmt)>,
+        otherwise: Option<Box<Stmt>>,
+    },
+    While {
+        cond: Expr,
+        body: Box<Stmt>,
+    },
+    Do {
+        body: Box<Stmt>,
+        cond: Expr,
+    },
+    For {
+        init: Option<Box<Stmt>>,
+        cond: Option<Expr>,
+        step: Option<Expr>,
+        body: Box<Stmt>,
+    },
+    Switch {
+        value: Expr,
+        body: Box<Stmt>,
+    },
+    /// `case V:` or `case A ... B:`; the range of the value.
+    Case {
+        value: Range,
+        body: Box<Stmt>,
+    },
+    Default {
+        body: Box<Stmt>,
+    },
+    Label {
+        name: Name,
+        body: Box<Stmt>,
+    },
+    Goto(Name),
+    Break,
+    Continue,
+    Return(Option<Expr>),
+    Block(Vec<Stmt>),
+    Asm,
+    Empty,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DeclKind {
+    Variable,
+    Function,
+    Typedef,
+    Tag,
+    Enumerator,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DeclScope {
+    File,
+    Parameter(u32),
+    /// The how-manieth declaration of this name in its procedure.
+    Local(u32),
+}
+
+/// The value of an enumerator or size of an enumeration, as far as known.
+#[derive(Clone, Debug)]
+pub enum EnumInfo {
+    Value(i128),
+    /// Steps after an expression that was not evaluated.
+    After(Option<Range>, u32),
+    /// Smallest and largest value of a whole enumeration.
+    Span(i128, i128),
+}
+
+/// One entity: all declarations of one name in one scope and name space.
+#[derive(Debug)]
+pub struct Decl {
+    pub name: Option<Name>,
+    pub kind: DeclKind,
+    pub scope: DeclScope,
+    /// The declarations, each as the pieces that carry its meaning.
+    pub forms: Vec<Form>,
+    pub is_static: bool,
+    pub noreturn: bool,
+    pub enumeration: Option<EnumInfo>,
+    /// Initialisers and defining declarations of a variable.
+    pub definitions: Vec<Defining>,
+    /// For what has static storage inside a procedure: that procedure.
+    pub owner: Option<Name>,
+}
+
+#[derive(Debug)]
+pub struct Form {
+    pub pieces: Vec<Piece>,
+    /// Token at whose place pragmas and packing are in force.
+    pub at: u32,
+}
+
+#[derive(Debug)]
+pub struct Defining {
+    /// Tokens of the initialiser; `None` for a tentative definition.
+    pub initializer: Option<Range>,
+}
+
+#[derive(Debug)]
+pub struct Procedure {
+    pub decl: DeclId,
+    pub name: Name,
+    pub is_static: bool,
+    /// Runs before main or after exit, without being called.
+    pub is_constructor: bool,
+    /// Signature and attributes of this very definition.
+    pub signature: Form,
+    /// From the first token of the definition to its closing brace.
+    pub range: Range,
+    /// From `{` to `}`.
+    pub body_range: Range,
+    /// Index of the first token of the body that an entry probe may precede.
+    pub body: Body,
+}
+
+#[derive(Debug)]
+pub enum Body {
+    Parsed(Stmt),
+    Opaque(Problem),
+}
+
+/// Something the front end did not understand, and where.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    pub token: u32,
+    pub what: &'static str,
+}
+
+/// A unit as parsed.
+pub struct Tree<'t> {
+    pub text: &'t [u8],
+    pub tokens: Tokens,
+    /// What each token refers to, if it is a name with a declaration.
+    pub refs: Refs,
+    pub decls: Vec<Decl>,
+    pub procedures: Vec<Procedure>,
+    /// Items of the file that were not understood.
+    pub not_understood: Vec<(Range, Problem)>,
+    /// Top-level asm and pragmas that change the program as a whole.
+    pub composition: Vec<Range>,
+    /// Pragmas, by the token they stand before.
+    pub pragmas: Vec<PragmaAt>,
+    /// Parameter names of prototypes, which mean nothing.
+    pub nameless: FxHashSet<u32>,
+    /// Ranges where only a token's true value counts.
+    pub constants: Vec<Range>,
+    /// Tokens that are `__LINE__` and its kin: the symbol they stand for.
+    pub symbols: FxHashMap<u32, String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct PragmaAt {
+    pub token: u32,
+    pub start: u32,
+    pub end: u32,
+}
+
+/// What a token refers to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ref {
+    None,
+    Decl(DeclId),
+    /// A name in a place for names, without a declaration in scope.
+    Undeclared,
+}
+
+#[derive(Default)]
+pub struct Refs(Vec<u32>);
+
+impl Refs {
+    const UNDECLARED: u32 = u32::MAX;
+
+    pub fn new(len: usize) -> Self {
+        Self(vec![0; len])
+    }
+
+    pub fn get(&self, token: u32) -> Ref {
+        match self.0[token as usize] {
+            0 => Ref::None,
+            Self::UNDECLARED => Ref::Undeclared,
+            id => Ref::Decl(DeclId(id - 1)),
+        }
+    }
+
+    pub fn set(&mut self, token: u32, target: Ref) {
+        self.0[token as usize] = match target {
+            Ref::None => 0,
+            Ref::Undeclared => Self::UNDECLARED,
+            Ref::Decl(id) => id.0 + 1,
+        };
+    }
+}
+
+impl Tree<'_> {
+    pub fn token_text(&self, token: u32) -> &[u8] {
+        let token = &self.tokens.all[token as usize];
+        &self.text[token.start as usize..token.end as usize]
+    }
+
+    /// The source text of a range of tokens, white space squeezed.
+    pub fn range_text(&self, range: Range) -> String {
+        let mut out = String::new();
+        let mut last_end = None;
+        for token in &self.tokens.all[range.start as usize..range.end as usize] {
+            if last_end.is_some_and(|end| end != token.start) {
+                out.push(' ');
+            }
+            out.push_str(&String::from_utf8_lossy(
+                &self.text[token.start as usize..token.end as usize],
+            ));
+            last_end = Some(token.end);
+        }
+        out
+    }
+}

@@ -1,0 +1,107 @@
+//! The C that is put in.
+
+use crate::ids::{Fingerprint, ProbeId};
+use std::fmt::Write;
+
+/// Section of the map: one byte a probe.
+pub const MAP_SECTION: &str = "edgewise_map";
+/// Section of the descriptors that say where each unit's bytes are.
+pub const UNITS_SECTION: &str = "edgewise_units";
+/// Section of the records, which is not loaded.
+pub const RECORD_SECTION: &str = ".edgewise";
+
+/// Bytes of a record per asm statement, so that no literal gets too long.
+const ASM_CHUNK: usize = 1000;
+
+/// What a probe is made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Architecture {
+    X86_64,
+    /// A relaxed atomic store does it everywhere.
+    Other,
+}
+
+pub struct Writer {
+    map: String,
+    unit: Fingerprint,
+    architecture: Architecture,
+}
+
+impl Writer {
+    pub fn new(unit: Fingerprint, architecture: Architecture) -> Self {
+        Self { map: format!("__edgewise_map_{}", unit.hex()), unit, architecture }
+    }
+
+    /// One store that the compiler can neither move, merge nor drop.
+    pub fn probe(&self, probe: ProbeId) -> String {
+        let (map, index) = (&self.map, probe.0);
+        match self.architecture {
+            // `inline` keeps gcc from counting it against inlining.
+            Architecture::X86_64 => {
+                format!(r#"__asm__ __volatile__ __inline__("movb $1,%0":"=m"({map}[{index}]))"#)
+            }
+            Architecture::Other => format!("__atomic_store_n(&{map}[{index}],1,0)"),
+        }
+    }
+
+    /// The probe as an expression without a value.
+    pub fn void(&self, probe: ProbeId) -> String {
+        format!("__extension__({{{};}})", self.probe(probe))
+    }
+
+    /// The probe as an expression with a value.
+    pub fn value(&self, probe: ProbeId, value: u8) -> String {
+        format!("__extension__({{{};{value};}})", self.probe(probe))
+    }
+
+    /// The probe as a declaration, for places where a statement would offend
+    /// those who want declarations first.
+    pub fn declaration(&self, probe: ProbeId) -> String {
+        let value = self.value(probe, 0);
+        format!(" int __edgewise_{} __attribute__((__unused__))={value};", probe.0)
+    }
+
+    pub fn label(&self, probe: ProbeId) -> String {
+        format!("__edgewise_l{}", probe.0)
+    }
+
+    pub fn prelude(&self) -> String {
+        let map = &self.map;
+        format!(r#"extern unsigned char {map}[] __attribute__((__visibility__("hidden"))); "#)
+    }
+
+    /// What stands behind the unit's own text.
+    pub fn postlude(&self, out: &mut Vec<u8>, probes: usize, record: &[u8]) {
+        let map = &self.map;
+        if probes > 0 {
+            let id: Vec<String> = self.unit.0.iter().map(u8::to_string).collect();
+            let id = id.join(",");
+            let text = format!(
+                "\nunsigned char {map}[{probes}] __attribute__((__section__(\"{MAP_SECTION}\"),\
+                 __visibility__(\"hidden\"),__used__));\n\
+                 static struct {{unsigned char id[16];unsigned char *map;\
+                 __extension__ unsigned long long count;}} __edgewise_unit \
+                 __attribute__((__section__(\"{UNITS_SECTION}\"),__used__,__aligned__(8)))\
+                 ={{{{{id}}},{map},{probes}}};"
+            );
+            out.extend(text.as_bytes());
+        }
+        out.extend(record_asm(record).as_bytes());
+    }
+}
+
+/// A record as bytes in top-level asm: no file is named, so it survives LTO
+/// and caches.
+pub fn record_asm(record: &[u8]) -> String {
+    let mut out = String::with_capacity(record.len() * 5 + 100);
+    for chunk in record.chunks(ASM_CHUNK) {
+        let section = RECORD_SECTION;
+        let _ = write!(out, "\n__asm__(\".pushsection {section},\\\"\\\",@progbits\\n.ascii \\\"");
+        for byte in chunk {
+            let _ = write!(out, "\\\\{byte:03o}");
+        }
+        out.push_str("\\\"\\n.popsection\");");
+    }
+    out.push('\n');
+    out
+}

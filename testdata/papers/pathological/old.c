@@ -1,0 +1,19 @@
+/* old.c: loops that all have the same condition. */
+#include <stdio.h>
+#include <stdlib.h>
+
+void pathological(int x)
+{
+    while (++x < 0)                     /* P1 */
+        while (++x < 0)                 /* P2 */
+            while (++x < 0)             /* P3 */
+                ;
+    printf("%d\n", x);                  /* S4 */
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;                         /* M1 */
+    pathological(atoi(argv[1]));        /* M2 */
+    return 0;                           /* M3 */
+}
