@@ -31,10 +31,18 @@ pub enum Site {
     /// Before the first statement of the body that begins at this token.
     Entry { open: u32 },
     /// The outcome of the condition that spans these tokens.
-    Arm { condition: Range, weak: bool, outcome: bool },
+    Arm {
+        condition: Range,
+        weak: bool,
+        outcome: bool,
+    },
     /// After the colon of a case or default label; `falls_in` if control can
     /// also come from above.
-    Case { start: u32, colon: u32, falls_in: bool },
+    Case {
+        start: u32,
+        colon: u32,
+        falls_in: bool,
+    },
     /// A default that is not written, before the closing brace of the switch.
     MissingDefault { close: u32, falls_in: bool },
     /// Behind an expression whose calls may not return.
@@ -108,8 +116,14 @@ pub fn build(tree: &Tree<'_>, procedure: &Procedure, body: &Stmt) -> Result<Draf
     };
     let entry = builder.add(NodeKind::Entry, Vec::new(), procedure.range);
     let exit = builder.add(NodeKind::Exit, Vec::new(), procedure.range);
-    let site = Site::Entry { open: procedure.body_range.start };
-    let flow = vec![Dangling { from: entry, label: PlainLabel::Always.into(), site }];
+    let site = Site::Entry {
+        open: procedure.body_range.start,
+    };
+    let flow = vec![Dangling {
+        from: entry,
+        label: PlainLabel::Always.into(),
+        site,
+    }];
     let flow = builder.statement(body, flow, true);
     builder.connect(flow, exit);
     match builder.problem {
@@ -159,7 +173,12 @@ struct Builder<'a, 't> {
 impl Builder<'_, '_> {
     fn add(&mut self, kind: NodeKind, pieces: Vec<Piece>, range: Range) -> NodeId {
         let id = NodeId::new(self.nodes.len());
-        self.nodes.push(Item::Node(DraftNode { kind, pieces, range, calls: Vec::new() }));
+        self.nodes.push(Item::Node(DraftNode {
+            kind,
+            pieces,
+            range,
+            calls: Vec::new(),
+        }));
         id
     }
 
@@ -171,12 +190,21 @@ impl Builder<'_, '_> {
 
     fn connect(&mut self, flow: Flow, to: NodeId) {
         for Dangling { from, label, site } in flow {
-            self.edges.push(DraftEdge { from, to, label, site });
+            self.edges.push(DraftEdge {
+                from,
+                to,
+                label,
+                site,
+            });
         }
     }
 
     fn from_join(join: NodeId) -> Flow {
-        vec![Dangling { from: join, label: PlainLabel::Always.into(), site: Site::None }]
+        vec![Dangling {
+            from: join,
+            label: PlainLabel::Always.into(),
+            site: Site::None,
+        }]
     }
 
     fn stuck(&mut self, token: u32, what: &'static str) {
@@ -185,7 +213,13 @@ impl Builder<'_, '_> {
 
     /// A node for an expression: what it evaluates on the way first, then
     /// itself. The flow behind it is empty if it calls what never returns.
-    fn expression_node(&mut self, kind: NodeKind, expr: &Expr, shown: Range, flow: Flow) -> (NodeId, Flow) {
+    fn expression_node(
+        &mut self,
+        kind: NodeKind,
+        expr: &Expr,
+        shown: Range,
+        flow: Flow,
+    ) -> (NodeId, Flow) {
         let flow = self.operands(expr, flow);
         let mut holes = Vec::new();
         let mut calls = Vec::new();
@@ -196,14 +230,25 @@ impl Builder<'_, '_> {
         if let Item::Node(node) = &mut self.nodes[id.ix()] {
             node.calls = calls;
         }
-        let out = if never_returns { Vec::new() } else { Self::from_join(id) };
+        let out = if never_returns {
+            Vec::new()
+        } else {
+            Self::from_join(id)
+        };
         (id, out)
     }
 
     fn never_returns(&self, callee: u32) -> bool {
         match self.tree.refs.get(callee) {
             Ref::Decl(decl) => self.tree.decls[decl.ix()].noreturn,
-            _ => matches!(self.tree.token_text(callee), b"__builtin_unreachable" | b"__builtin_trap" | b"__builtin_abort" | b"__builtin_exit" | b"__builtin_longjmp"),
+            _ => matches!(
+                self.tree.token_text(callee),
+                b"__builtin_unreachable"
+                    | b"__builtin_trap"
+                    | b"__builtin_abort"
+                    | b"__builtin_exit"
+                    | b"__builtin_longjmp"
+            ),
         }
     }
 
@@ -245,7 +290,9 @@ impl Builder<'_, '_> {
     /// `({ … })`. Nothing may be put behind its last statement, which is its
     /// value.
     fn value_block(&mut self, block: &Stmt, mut flow: Flow) -> Flow {
-        let StmtKind::Block(items) = &block.kind else { return self.statement(block, flow, true) };
+        let StmtKind::Block(items) = &block.kind else {
+            return self.statement(block, flow, true);
+        };
         for (index, item) in items.iter().enumerate() {
             flow = match &item.kind {
                 StmtKind::Expr(value) if index + 1 == items.len() => {
@@ -267,7 +314,8 @@ impl Builder<'_, '_> {
         if is_hole(inner) {
             return self.operands(inner, flow);
         }
-        self.expression_node(NodeKind::Statement, inner, inner.range, flow).1
+        self.expression_node(NodeKind::Statement, inner, inner.range, flow)
+            .1
     }
 
     /// A condition: the flow when it holds and when it does not.
@@ -287,7 +335,11 @@ impl Builder<'_, '_> {
                     flow = on;
                     leaving.extend(off);
                 }
-                if is_and { (flow, leaving) } else { (leaving, flow) }
+                if is_and {
+                    (flow, leaving)
+                } else {
+                    (leaving, flow)
+                }
             }
             (ExprKind::Conditional, [cond, then, otherwise]) => {
                 let (yes, no) = self.condition(cond, flow);
@@ -306,15 +358,35 @@ impl Builder<'_, '_> {
             (ExprKind::Literal(holds), _) => {
                 let holds = *holds;
                 let (id, _) = self.expression_node(NodeKind::Predicate, expr, expr.range, flow);
-                let label = if holds { PlainLabel::True } else { PlainLabel::False };
-                let out = vec![Dangling { from: id, label: label.into(), site: Site::None }];
-                if holds { (out, Vec::new()) } else { (Vec::new(), out) }
+                let label = if holds {
+                    PlainLabel::True
+                } else {
+                    PlainLabel::False
+                };
+                let out = vec![Dangling {
+                    from: id,
+                    label: label.into(),
+                    site: Site::None,
+                }];
+                if holds {
+                    (out, Vec::new())
+                } else {
+                    (Vec::new(), out)
+                }
             }
             _ => {
                 let (id, out) = self.expression_node(NodeKind::Predicate, expr, expr.range, flow);
                 let arm = |label: PlainLabel, outcome| {
-                    let site = Site::Arm { condition: expr.range, weak: expr.weak, outcome };
-                    vec![Dangling { from: id, label: label.into(), site }]
+                    let site = Site::Arm {
+                        condition: expr.range,
+                        weak: expr.weak,
+                        outcome,
+                    };
+                    vec![Dangling {
+                        from: id,
+                        label: label.into(),
+                        site,
+                    }]
                 };
                 if out.is_empty() {
                     return (Vec::new(), Vec::new());
@@ -335,16 +407,23 @@ impl Builder<'_, '_> {
                 flow
             }
             StmtKind::Expr(expr) => {
-                let site = Site::AfterExpression { end: expr.range.end };
+                let site = Site::AfterExpression {
+                    end: expr.range.end,
+                };
                 self.simple(expr, stmt.range, site, flow)
             }
             StmtKind::Decl(expr) => {
-                let site = Site::AfterDeclaration { end: stmt.range.end };
+                let site = Site::AfterDeclaration {
+                    end: stmt.range.end,
+                };
                 self.simple(expr, stmt.range, site, flow)
             }
             StmtKind::Asm => {
-                let id =
-                    self.add(NodeKind::Statement, vec![Piece::Tokens(stmt.range)], stmt.range);
+                let id = self.add(
+                    NodeKind::Statement,
+                    vec![Piece::Tokens(stmt.range)],
+                    stmt.range,
+                );
                 self.connect(flow, id);
                 Self::from_join(id)
             }
@@ -379,7 +458,12 @@ impl Builder<'_, '_> {
                 self.connect(yes, head);
                 self.leave(no, after)
             }
-            StmtKind::For { init, cond, step, body } => {
+            StmtKind::For {
+                init,
+                cond,
+                step,
+                body,
+            } => {
                 if let Some(init) = init {
                     flow = self.for_init(init, flow);
                 }
@@ -394,7 +478,9 @@ impl Builder<'_, '_> {
                 self.connect(out, next);
                 let mut back = Self::from_join(next);
                 if let Some(step) = step {
-                    let site = Site::AfterExpression { end: step.range.end };
+                    let site = Site::AfterExpression {
+                        end: step.range.end,
+                    };
                     back = self.simple(step, step.range, site, back);
                 }
                 self.connect(back, head);
@@ -403,7 +489,14 @@ impl Builder<'_, '_> {
             StmtKind::Switch { value, body } => self.switch(value, body, flow),
             StmtKind::Case { value, body } => {
                 let colon = value.end;
-                self.case(DraftLabel::Case(*value), stmt.range.start, colon, body, flow, in_block)
+                self.case(
+                    DraftLabel::Case(*value),
+                    stmt.range.start,
+                    colon,
+                    body,
+                    flow,
+                    in_block,
+                )
             }
             StmtKind::Default { body } => {
                 let colon = stmt.range.start + 1;
@@ -492,16 +585,29 @@ impl Builder<'_, '_> {
         }
         let after = self.join();
         self.breaks.push(after);
-        self.switches.push(Switch { node, has_default: false });
+        self.switches.push(Switch {
+            node,
+            has_default: false,
+        });
         let out = self.statement(body, Vec::new(), false);
         let switch = self.switches.pop();
         self.breaks.pop();
         let falls_in = self.is_reachable(&out);
         self.connect(out, after);
         if switch.is_some_and(|switch| !switch.has_default) && !reached.is_empty() {
-            let site = Site::MissingDefault { close: body.range.end - 1, falls_in };
+            let site = Site::MissingDefault {
+                close: body.range.end - 1,
+                falls_in,
+            };
             let label = PlainLabel::Default.into();
-            self.connect(vec![Dangling { from: node, label, site }], after);
+            self.connect(
+                vec![Dangling {
+                    from: node,
+                    label,
+                    site,
+                }],
+                after,
+            );
         }
         Self::from_join(after)
     }
@@ -525,7 +631,15 @@ impl Builder<'_, '_> {
         };
         switch.has_default |= label == PlainLabel::Default.into();
         let from = switch.node;
-        flow.push(Dangling { from, label, site: Site::Case { start, colon, falls_in } });
+        flow.push(Dangling {
+            from,
+            label,
+            site: Site::Case {
+                start,
+                colon,
+                falls_in,
+            },
+        });
         self.statement(body, flow, true)
     }
 
@@ -542,8 +656,9 @@ impl Builder<'_, '_> {
                 next[edge.from.ix()] = Some(edge.to);
             }
         }
-        let targets: Vec<NodeId> =
-            (0..self.nodes.len()).map(|id| self.follow(NodeId::new(id), &mut next)).collect();
+        let targets: Vec<NodeId> = (0..self.nodes.len())
+            .map(|id| self.follow(NodeId::new(id), &mut next))
+            .collect();
         // Keep the real nodes that can be reached, in the order they were made.
         let mut out: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
         for (index, edge) in self.edges.iter().enumerate() {
@@ -557,7 +672,11 @@ impl Builder<'_, '_> {
         let mut todo = vec![NodeId(0)];
         while let Some(node) = todo.pop() {
             if !std::mem::replace(&mut reached[node.ix()], true) {
-                todo.extend(out[node.ix()].iter().map(|e| targets[self.edges[*e].to.ix()]));
+                todo.extend(
+                    out[node.ix()]
+                        .iter()
+                        .map(|e| targets[self.edges[*e].to.ix()]),
+                );
             }
         }
         let mut number = vec![NodeId(0); self.nodes.len()];
@@ -629,7 +748,10 @@ fn own_parts(expr: &Expr, holes: &mut Vec<Range>, calls: &mut Vec<u32>) {
     for kid in &expr.kids {
         own_parts(kid, holes, calls);
     }
-    if let ExprKind::Call { callee: Some(token) } = expr.kind {
+    if let ExprKind::Call {
+        callee: Some(token),
+    } = expr.kind
+    {
         calls.push(token);
     }
 }

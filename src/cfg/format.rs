@@ -12,7 +12,7 @@
 //! the body has the graphs. The linker lays records one behind the other. The
 //! record of the link has the same layout with "EDGWLINK" and an empty body.
 
-use crate::ids::{EdgeId, Fingerprint, NodeId, ProbeId};
+use crate::ids::{EdgeId, Fingerprint, FpHasher, NodeId, ProbeId};
 use serde::{Deserialize, Serialize};
 
 /// Any change to the types below or to how labels are made raises this: a
@@ -193,12 +193,17 @@ impl Graph {
     fn is_sound(&self, symbols: usize) -> bool {
         let nodes = self.nodes.len();
         nodes >= 2
-            && self.edges.iter().all(|e| e.from.ix() < nodes && e.to.ix() < nodes)
-            && self.edges.is_sorted_by_key(|e| e.from)
             && self
-                .nodes
+                .edges
                 .iter()
-                .all(|n| n.calls.iter().chain(&n.mentions).all(|s| (*s as usize) < symbols))
+                .all(|e| e.from.ix() < nodes && e.to.ix() < nodes)
+            && self.edges.is_sorted_by_key(|e| e.from)
+            && self.nodes.iter().all(|n| {
+                n.calls
+                    .iter()
+                    .chain(&n.mentions)
+                    .all(|s| (*s as usize) < symbols)
+            })
     }
 }
 
@@ -265,7 +270,11 @@ impl RawRecord {
     /// Reads back the bytes of one unit's record.
     pub fn new(bytes: Vec<u8>) -> Result<Self, FormatError> {
         let (magic, body) = header(&bytes)?;
-        if magic != *UNIT_MAGIC { Err(FormatError::Magic) } else { Ok(Self { bytes, body }) }
+        if magic != *UNIT_MAGIC {
+            Err(FormatError::Magic)
+        } else {
+            Ok(Self { bytes, body })
+        }
     }
 
     pub fn bytes(&self) -> &[u8] {
@@ -279,15 +288,22 @@ impl RawRecord {
     pub fn graphs(&self, index: &UnitIndex) -> Result<Vec<Graph>, FormatError> {
         let graphs: Vec<Graph> = unpack(&self.bytes[self.body..])?;
         let sound = graphs.len() == index.procedures.len()
-            && graphs.iter().zip(&index.procedures).all(|(graph, procedure)| {
-                graph.is_sound(index.symbols.len())
-                    && graph.edges.len() == procedure.edge_count as usize
-                    && graph
-                        .edges
-                        .iter()
-                        .all(|e| e.probe.is_none_or(|p| p.0 < index.probe_count))
-            });
-        if sound { Ok(graphs) } else { Err(FormatError::Damaged) }
+            && graphs
+                .iter()
+                .zip(&index.procedures)
+                .all(|(graph, procedure)| {
+                    graph.is_sound(index.symbols.len())
+                        && graph.edges.len() == procedure.edge_count as usize
+                        && graph
+                            .edges
+                            .iter()
+                            .all(|e| e.probe.is_none_or(|p| p.0 < index.probe_count))
+                });
+        if sound {
+            Ok(graphs)
+        } else {
+            Err(FormatError::Damaged)
+        }
     }
 }
 
@@ -320,6 +336,15 @@ pub struct Records {
 }
 
 impl Records {
+    /// How the program was linked.
+    pub fn link_fingerprint(&self) -> Fingerprint {
+        let mut hasher = FpHasher::new("links");
+        self.links
+            .iter()
+            .for_each(|link| hasher.fp(&link.fingerprint()));
+        hasher.finish()
+    }
+
     pub fn read(mut section: &[u8]) -> Result<Self, FormatError> {
         let mut records = Self::default();
         while !section.is_empty() {

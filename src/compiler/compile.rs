@@ -7,7 +7,7 @@ use super::plan::Work;
 use super::preprocess::{self, Job, PreprocessError, Preprocessed};
 use super::project::Project;
 use super::unit::{self, Unit};
-use super::toolchain;
+use super::{REJECTED, toolchain};
 use crate::instrument;
 use rustc_hash::FxHashMap;
 use std::io::Write;
@@ -86,7 +86,9 @@ impl Compile<'_> {
             }
             let before = forced.len();
             for (procedure, message) in culprits {
-                forced.entry(procedure).or_insert(format!("the compiler rejects its probes: {message}"));
+                forced
+                    .entry(procedure)
+                    .or_insert(format!("{REJECTED}: {message}"));
             }
             if forced.len() == before {
                 break;
@@ -105,9 +107,8 @@ impl Compile<'_> {
         input: &Path,
         why: &str,
     ) -> anyhow::Result<i32> {
-        let analysed =
-            unit::analyse(self.project, unit, job, preprocessed, &FxHashMap::default());
-        let why = format!("the compiler rejects its probes: {why}");
+        let analysed = unit::analyse(self.project, unit, job, preprocessed, &FxHashMap::default());
+        let why = format!("{REJECTED}: {why}");
         let record = analysed.record(self.project, unit, job, Some(why));
         let mut text = preprocessed.text.clone();
         text.extend(instrument::record_only(&record.encode()).into_bytes());
@@ -161,10 +162,14 @@ fn culprits(analysed: &unit::Analysed<'_>, messages: &[u8]) -> Vec<(String, Stri
     let messages = String::from_utf8_lossy(messages);
     let mut found = Vec::new();
     for line in messages.lines() {
-        let Some((place, message)) = line.split_once(" error: ") else { continue };
+        let Some((place, message)) = line.split_once(" error: ") else {
+            continue;
+        };
         let mut parts = place.trim_end_matches(':').rsplitn(3, ':');
         let (_column, line, file) = (parts.next(), parts.next(), parts.next());
-        let (Some(line), Some(file)) = (line.and_then(|l| l.parse().ok()), file) else { continue };
+        let (Some(line), Some(file)) = (line.and_then(|l| l.parse().ok()), file) else {
+            continue;
+        };
         for procedure in analysed.procedures_at(file, line) {
             found.push((procedure, message.to_string()));
         }
@@ -174,5 +179,9 @@ fn culprits(analysed: &unit::Analysed<'_>, messages: &[u8]) -> Vec<(String, Stri
 
 fn first_error(messages: &[u8]) -> String {
     let messages = String::from_utf8_lossy(messages);
-    messages.lines().find(|line| line.contains("error: ")).unwrap_or_default().to_string()
+    messages
+        .lines()
+        .find(|line| line.contains("error: "))
+        .unwrap_or_default()
+        .to_string()
 }

@@ -39,11 +39,16 @@ impl Link<'_> {
         // INSERT for what is to be inserted.
         let script = scratch.path().join(runtime::LINKER_SCRIPT);
         let mut ours = vec![object.to_string_lossy().into_owned()];
-        if !words.iter().any(|word| word.contains("--build-id") && !word.ends_with("=none")) {
+        if !words
+            .iter()
+            .any(|word| word.contains("--build-id") && !word.ends_with("=none"))
+        {
             ours.push(String::from("-Wl,--build-id=sha1"));
         }
         let mut command = Command::new(self.compiler);
-        command.current_dir(self.directory).arg(format!("-Wl,-T,{}", script.display()));
+        command
+            .current_dir(self.directory)
+            .arg(format!("-Wl,-T,{}", script.display()));
         let status = command.args(&words).args(ours).status()?;
         if status.success() {
             let output = self.work.output.as_deref().unwrap_or("a.out");
@@ -54,9 +59,14 @@ impl Link<'_> {
     }
 
     fn link_without_runtime(&self, words: &[String], reason: String) -> anyhow::Result<i32> {
-        log::add(&Event::NotAnalysed { arguments: self.plain.to_vec(), reason });
-        let status =
-            Command::new(self.compiler).current_dir(self.directory).args(words).status()?;
+        log::add(&Event::NotAnalysed {
+            arguments: self.plain.to_vec(),
+            reason,
+        });
+        let status = Command::new(self.compiler)
+            .current_dir(self.directory)
+            .args(words)
+            .status()?;
         Ok(super::exit_code(status))
     }
 
@@ -75,9 +85,19 @@ impl Link<'_> {
 
     /// Links that take no runtime.
     fn unsuited(&self) -> Option<String> {
-        let unsuited = ["-r", "-nostdlib", "-nostartfiles", "-nodefaultlibs", "-m32", "-mx32"];
+        let unsuited = [
+            "-r",
+            "-nostdlib",
+            "-nostartfiles",
+            "-nodefaultlibs",
+            "-m32",
+            "-mx32",
+        ];
         let has = |word: &str| self.work.link.iter().any(|a| a.words[0] == word);
-        unsuited.iter().find(|word| has(word)).map(|word| format!("a link with {word}"))
+        unsuited
+            .iter()
+            .find(|word| has(word))
+            .map(|word| format!("a link with {word}"))
     }
 
     /// The runtime and the record of this link, as one object.
@@ -96,7 +116,15 @@ impl Link<'_> {
         let status = Command::new(self.compiler)
             .current_dir(scratch)
             .args(target.flat_map(|argument| &argument.words))
-            .args(["-std=gnu99", "-O2", "-fPIC", "-fno-lto", "-w", "-c", "edgewise-link.c"])
+            .args([
+                "-std=gnu99",
+                "-O2",
+                "-fPIC",
+                "-fno-lto",
+                "-w",
+                "-c",
+                "edgewise-link.c",
+            ])
             .args(["-o", "edgewise-link.o"])
             .stdin(Stdio::null())
             .stderr(Stdio::null())
@@ -118,10 +146,16 @@ impl Link<'_> {
         let mut inputs = Vec::new();
         for argument in &self.work.link {
             for file in self.files_named(&argument.words) {
-                if self.compiled.iter().any(|(source, _)| self.directory.join(source) == file) {
+                if self
+                    .compiled
+                    .iter()
+                    .any(|(source, _)| self.directory.join(source) == file)
+                {
                     continue;
                 }
-                let name = self.project.record_path(self.directory, &file.to_string_lossy());
+                let name = self
+                    .project
+                    .record_path(self.directory, &file.to_string_lossy());
                 match fs_err::read(&file) {
                     Ok(bytes) => unanalysed(&name, &bytes, &mut inputs),
                     Err(_) => inputs.push((name, Fingerprint::default())),
@@ -135,7 +169,11 @@ impl Link<'_> {
     /// found by its name, or a part of it such as `--version-script=FILE`.
     fn files_named(&self, words: &[String]) -> Vec<PathBuf> {
         if let Some(name) = words[0].strip_prefix("-l") {
-            let name = if name.is_empty() { words.get(1).map_or("", String::as_str) } else { name };
+            let name = if name.is_empty() {
+                words.get(1).map_or("", String::as_str)
+            } else {
+                name
+            };
             return self.library(name).into_iter().collect();
         }
         words
@@ -150,7 +188,11 @@ impl Link<'_> {
     /// A library in a directory given by `-L`; those of the system are known
     /// by what a process loads.
     fn library(&self, name: &str) -> Option<PathBuf> {
-        let directories = self.work.link.iter().filter(|a| a.words[0].starts_with("-L"));
+        let directories = self
+            .work
+            .link
+            .iter()
+            .filter(|a| a.words[0].starts_with("-L"));
         let mut directories = directories.map(|a| match a.words.get(1) {
             Some(directory) => directory.as_str(),
             None => &a.words[0][2..],
@@ -158,7 +200,11 @@ impl Link<'_> {
         directories.find_map(|directory| {
             ["so", "a"]
                 .iter()
-                .map(|kind| self.directory.join(directory).join(format!("lib{name}.{kind}")))
+                .map(|kind| {
+                    self.directory
+                        .join(directory)
+                        .join(format!("lib{name}.{kind}"))
+                })
                 .find(|path| path.is_file())
         })
     }
@@ -183,6 +229,8 @@ fn unanalysed(name: &str, bytes: &[u8], inputs: &mut Vec<(String, Fingerprint)>)
 }
 
 fn has_record(bytes: &[u8]) -> bool {
-    object::File::parse(bytes)
-        .is_ok_and(|file| file.section_by_name(RECORD_SECTION).is_some_and(|s| s.size() > 0))
+    object::File::parse(bytes).is_ok_and(|file| {
+        file.section_by_name(RECORD_SECTION)
+            .is_some_and(|s| s.size() > 0)
+    })
 }

@@ -32,7 +32,11 @@ impl Event {
         Self::Compiled {
             source: index.key.source.clone(),
             procedures: index.procedures.len(),
-            opaque: index.procedures.iter().filter(|p| p.opaque.is_some()).count(),
+            opaque: index
+                .procedures
+                .iter()
+                .filter(|p| p.opaque.is_some())
+                .count(),
             untouched: index.untouched.clone(),
         }
     }
@@ -41,10 +45,17 @@ impl Event {
 /// Adds an event. A line is written at once, so that parallel builds do not
 /// mix; a log that cannot be written must not fail a compile.
 pub fn add(event: &Event) {
-    let Some(path) = std::env::var_os(LOG_VARIABLE) else { return };
-    let Ok(mut line) = serde_json::to_string(event) else { return };
+    let Some(path) = std::env::var_os(LOG_VARIABLE) else {
+        return;
+    };
+    let Ok(mut line) = serde_json::to_string(event) else {
+        return;
+    };
     line.push('\n');
-    let file = fs_err::OpenOptions::new().append(true).create(true).open(Path::new(&path));
+    let file = fs_err::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(Path::new(&path));
     if let Ok(mut file) = file {
         let _ = file.write_all(line.as_bytes());
     }
@@ -53,5 +64,7 @@ pub fn add(event: &Event) {
 /// All events of a log that can be read.
 pub fn read(path: &Path) -> Vec<Event> {
     let text = fs_err::read_to_string(path).unwrap_or_default();
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    text.lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
 }

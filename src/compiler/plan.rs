@@ -57,7 +57,10 @@ pub fn plan(arguments: &[String]) -> Plan {
                 Language::Other => return Plan::Untouched("a language that is not analysed"),
                 Language::Linkable => {}
             }
-            work.link.push(Argument { words: vec![argument.clone()], effect: Effect::Link });
+            work.link.push(Argument {
+                words: vec![argument.clone()],
+                effect: Effect::Link,
+            });
             continue;
         }
         let (effect, shape, name) = match flags::find(argument) {
@@ -65,8 +68,7 @@ pub fn plan(arguments: &[String]) -> Plan {
             None => (Effect::Code, Shape::Alone, argument.as_str()),
         };
         let mut words = vec![argument.clone()];
-        let takes_next =
-            shape == Shape::Separate || (shape == Shape::Either && argument == name);
+        let takes_next = shape == Shape::Separate || (shape == Shape::Either && argument == name);
         if takes_next {
             match rest.next() {
                 Some(value) => words.push(value.clone()),
@@ -78,7 +80,11 @@ pub fn plan(arguments: &[String]) -> Plan {
             Effect::Language => return Plan::Untouched("a language chosen by -x"),
             Effect::CompileOnly => work.compile_only = true,
             Effect::Output => {
-                let value = if takes_next { &words[1] } else { &argument[name.len()..] };
+                let value = if takes_next {
+                    &words[1]
+                } else {
+                    &argument[name.len()..]
+                };
                 work.output = Some(value.to_string());
             }
             Effect::Dependencies => {
@@ -91,7 +97,10 @@ pub fn plan(arguments: &[String]) -> Plan {
             }
             Effect::Link => work.link.push(Argument { words, effect }),
             Effect::Text | Effect::Code | Effect::Harmless => {
-                work.common.push(Argument { words: words.clone(), effect });
+                work.common.push(Argument {
+                    words: words.clone(),
+                    effect,
+                });
                 work.link.push(Argument { words, effect });
             }
         }
@@ -129,7 +138,9 @@ fn language(input: &str) -> Language {
 
 /// The object a source is compiled to when `-o` does not say.
 pub fn default_object(source: &str) -> String {
-    let stem = Path::new(source).file_stem().map(|s| s.to_string_lossy().into_owned());
+    let stem = Path::new(source)
+        .file_stem()
+        .map(|s| s.to_string_lossy().into_owned());
     format!("{}.o", stem.unwrap_or_default())
 }
 
@@ -138,7 +149,12 @@ mod tests {
     use super::*;
 
     fn of(line: &str) -> Plan {
-        plan(&line.split_whitespace().map(String::from).collect::<Vec<_>>())
+        plan(
+            &line
+                .split_whitespace()
+                .map(String::from)
+                .collect::<Vec<_>>(),
+        )
     }
 
     fn work(line: &str) -> Work {
@@ -166,7 +182,15 @@ mod tests {
 
     #[test]
     fn what_is_left_to_the_real_compiler() {
-        for line in ["--version", "-E a.c", "-c a.cpp", "-c a.S", "@args", "-x c++ a.c", "-v"] {
+        for line in [
+            "--version",
+            "-E a.c",
+            "-c a.cpp",
+            "-c a.S",
+            "@args",
+            "-x c++ a.c",
+            "-v",
+        ] {
             assert!(matches!(of(line), Plan::Untouched(_)), "{line}");
         }
     }

@@ -28,7 +28,10 @@ pub struct Preprocessed {
 #[derive(Debug, thiserror::Error)]
 pub enum PreprocessError {
     #[error("cannot run {compiler}: {source}")]
-    Start { compiler: String, source: std::io::Error },
+    Start {
+        compiler: String,
+        source: std::io::Error,
+    },
     #[error("{0}")]
     Failed(String),
 }
@@ -42,12 +45,22 @@ pub fn preprocess(
     let output = run(job, extra.iter().map(OsString::from))?;
     if !output.status.success() {
         return Err(PreprocessError::Failed(
-            String::from_utf8_lossy(&output.stderr).trim_end().to_string(),
+            String::from_utf8_lossy(&output.stderr)
+                .trim_end()
+                .to_string(),
         ));
     }
     let text = output.stdout;
-    let symbolic = if may_have_symbols(project, job, &text) { symbolic(project, job)? } else { None };
-    Ok(Preprocessed { text, symbolic, messages: output.stderr })
+    let symbolic = if may_have_symbols(project, job, &text) {
+        symbolic(project, job)?
+    } else {
+        None
+    };
+    Ok(Preprocessed {
+        text,
+        symbolic,
+        messages: output.stderr,
+    })
 }
 
 fn run(job: &Job, extra: impl Iterator<Item = OsString>) -> Result<Output, PreprocessError> {
@@ -84,16 +97,23 @@ fn symbolic(project: &Project, job: &Job) -> Result<Option<Vec<u8>>, PreprocessE
 /// or an argument does, or the root stands in a string.
 fn may_have_symbols(project: &Project, job: &Job, text: &[u8]) -> bool {
     let names_one = |bytes: &[u8]| {
-        SYMBOLS.iter().any(|(name, _)| memchr::memmem::find(bytes, name.as_bytes()).is_some())
+        SYMBOLS
+            .iter()
+            .any(|(name, _)| memchr::memmem::find(bytes, name.as_bytes()).is_some())
     };
-    if job.arguments.iter().any(|argument| names_one(argument.as_bytes())) {
+    if job
+        .arguments
+        .iter()
+        .any(|argument| names_one(argument.as_bytes()))
+    {
         return true;
     }
     let root = format!("\"{}/", project.root.display());
     let lines = text.split(|byte| *byte == b'\n');
-    if lines.filter(|line| !line.starts_with(b"#")).any(|line| {
-        memchr::memmem::find(line, root.as_bytes()).is_some()
-    }) {
+    if lines
+        .filter(|line| !line.starts_with(b"#"))
+        .any(|line| memchr::memmem::find(line, root.as_bytes()).is_some())
+    {
         return true;
     }
     files_of(text).iter().any(|file| {
@@ -106,9 +126,16 @@ fn may_have_symbols(project: &Project, job: &Job, text: &[u8]) -> bool {
 pub fn files_of(text: &[u8]) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
     let mut seen = std::collections::HashSet::new();
-    for line in text.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"# ")) {
-        let Some(start) = memchr::memchr(b'"', line) else { continue };
-        let Some(length) = memchr::memchr(b'"', &line[start + 1..]) else { continue };
+    for line in text
+        .split(|byte| *byte == b'\n')
+        .filter(|line| line.starts_with(b"# "))
+    {
+        let Some(start) = memchr::memchr(b'"', line) else {
+            continue;
+        };
+        let Some(length) = memchr::memchr(b'"', &line[start + 1..]) else {
+            continue;
+        };
         let name = &line[start + 1..start + 1 + length];
         if name.starts_with(b"<") || name.ends_with(b"//") || !seen.insert(name) {
             continue;

@@ -2,8 +2,8 @@
 //! compiled in its place. The same code serves the build and a selection from
 //! sources, so that both see the same unit.
 
-use super::plan::{Argument, Work};
 use super::flags::Effect;
+use super::plan::{Argument, Work};
 use super::preprocess::{self, Job, PreprocessError, Preprocessed};
 use super::project::Project;
 use super::toolchain;
@@ -105,11 +105,16 @@ fn code_arguments(words: &[String]) -> Vec<Argument> {
     let mut words = words.to_vec();
     words.push(String::from("x.o"));
     match super::plan::plan(&words) {
-        super::plan::Plan::Work(work) => {
-            work.common.into_iter().filter(|argument| argument.effect == Effect::Code).collect()
-        }
+        super::plan::Plan::Work(work) => work
+            .common
+            .into_iter()
+            .filter(|argument| argument.effect == Effect::Code)
+            .collect(),
         super::plan::Plan::Untouched(_) => {
-            vec![Argument { words, effect: Effect::Code }]
+            vec![Argument {
+                words,
+                effect: Effect::Code,
+            }]
         }
     }
 }
@@ -132,8 +137,10 @@ pub fn analyse<'t>(
     forced: &FxHashMap<String, String>,
 ) -> Analysed<'t> {
     let root = project.root.to_string_lossy();
-    let symbolic =
-        preprocessed.symbolic.as_deref().map(|text| Symbolic { text, root: root.as_ref() });
+    let symbolic = preprocessed.symbolic.as_deref().map(|text| Symbolic {
+        text,
+        root: root.as_ref(),
+    });
     let tree = frontend::analyse(&preprocessed.text, symbolic.as_ref(), &|file| {
         preprocess::is_system(project, &job.directory, file)
     });
@@ -195,9 +202,10 @@ impl Analysed<'_> {
         tree.procedures
             .iter()
             .filter(|procedure| {
-                let (Some(first), Some(last)) =
-                    (line_of(procedure.range.start), line_of(procedure.range.end - 1))
-                else {
+                let (Some(first), Some(last)) = (
+                    line_of(procedure.range.start),
+                    line_of(procedure.range.end - 1),
+                ) else {
                     return false;
                 };
                 tree.tokens.lines.files[first.file as usize] == file

@@ -47,8 +47,17 @@ pub fn lex(text: &[u8]) -> Tokens {
     };
     lexer.run();
     let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-    lexer.tokens.push(Token { start: end, end, kind: Kind::End, name: Name(u32::MAX) });
-    Tokens { all: lexer.tokens, names: lexer.names, lines: lexer.lines }
+    lexer.tokens.push(Token {
+        start: end,
+        end,
+        kind: Kind::End,
+        name: Name(u32::MAX),
+    });
+    Tokens {
+        all: lexer.tokens,
+        names: lexer.names,
+        lines: lexer.lines,
+    }
 }
 
 struct Lexer<'t> {
@@ -103,7 +112,12 @@ impl Lexer<'_> {
     }
 
     fn push(&mut self, start: usize, kind: Kind, name: Name) {
-        self.tokens.push(Token { start: start as u32, end: self.at as u32, kind, name });
+        self.tokens.push(Token {
+            start: start as u32,
+            end: self.at as u32,
+            kind,
+            name,
+        });
     }
 
     fn to_line_end(&mut self) {
@@ -229,15 +243,22 @@ mod tests {
 
     #[test]
     fn splits_as_c_does() {
-        assert_eq!(texts("a+++b>>=1.5e-3"), ["a", "++", "+", "b", ">>=", "1.5e-3"]);
-        assert_eq!(texts(r#"L"x\"y" u8"z" 'a' '\''"#), [r#"L"x\"y""#, r#"u8"z""#, "'a'", r"'\''"]);
+        assert_eq!(
+            texts("a+++b>>=1.5e-3"),
+            ["a", "++", "+", "b", ">>=", "1.5e-3"]
+        );
+        assert_eq!(
+            texts(r#"L"x\"y" u8"z" 'a' '\''"#),
+            [r#"L"x\"y""#, r#"u8"z""#, "'a'", r"'\''"]
+        );
     }
 
     #[test]
     fn line_markers_are_no_tokens_and_pragmas_are_one() {
-        assert_eq!(texts("# 1 \"a.c\"\nint x;\n#pragma pack(1)\ny"), [
-            "int", "x", ";", "#pragma pack(1)", "y"
-        ]);
+        assert_eq!(
+            texts("# 1 \"a.c\"\nint x;\n#pragma pack(1)\ny"),
+            ["int", "x", ";", "#pragma pack(1)", "y"]
+        );
     }
 
     #[test]

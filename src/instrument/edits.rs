@@ -12,11 +12,16 @@ use crate::ids::ProbeId;
 enum Turn {
     /// Closes what began at the given offset from the end of the text; the arm
     /// of truth before the other.
-    Closes { from_end: u32, outcome_is_false: bool },
+    Closes {
+        from_end: u32,
+        outcome_is_false: bool,
+    },
     Behind,
     Before,
     /// Opens what ends at the given offset from the end of the text.
-    Opens { from_end: u32 },
+    Opens {
+        from_end: u32,
+    },
 }
 
 struct Edit {
@@ -49,7 +54,11 @@ impl Edits {
             Site::Entry { open } => {
                 self.insert(end_of(open), Turn::Behind, writer.declaration(probe));
             }
-            Site::Arm { condition, weak, outcome } => {
+            Site::Arm {
+                condition,
+                weak,
+                outcome,
+            } => {
                 let start = start_of(condition.start);
                 let end = end_of(condition.end - 1);
                 let closes = |outcome_is_false| Turn::Closes {
@@ -59,7 +68,13 @@ impl Edits {
                 // `(e?({P;1;}):({Q;0;}))`: the arm of truth opens, the other closes.
                 if outcome {
                     let open = if weak { "((" } else { "(" };
-                    self.insert(start, Turn::Opens { from_end: length - end }, open.to_string());
+                    self.insert(
+                        start,
+                        Turn::Opens {
+                            from_end: length - end,
+                        },
+                        open.to_string(),
+                    );
                     let close = if weak { ")" } else { "" };
                     let text = format!("{close}?{}", writer.value(probe, 1));
                     self.insert(end, closes(false), text);
@@ -68,12 +83,20 @@ impl Edits {
                     self.insert(end, closes(true), text);
                 }
             }
-            Site::Case { start, colon, falls_in } => {
+            Site::Case {
+                start,
+                colon,
+                falls_in,
+            } => {
                 let label = writer.label(probe);
                 if falls_in {
                     self.insert(start_of(start), Turn::Before, format!("goto {label};"));
                 }
-                let landing = if falls_in { format!("{label}:;") } else { String::new() };
+                let landing = if falls_in {
+                    format!("{label}:;")
+                } else {
+                    String::new()
+                };
                 let text = format!(" {};{landing}", writer.probe(probe));
                 self.insert(end_of(colon), Turn::Behind, text);
             }
@@ -88,7 +111,11 @@ impl Edits {
                 self.insert(start_of(close), Turn::Before, text);
             }
             Site::AfterExpression { end } => {
-                self.insert(end_of(end - 1), Turn::Behind, format!(",{}", writer.void(probe)));
+                self.insert(
+                    end_of(end - 1),
+                    Turn::Behind,
+                    format!(",{}", writer.void(probe)),
+                );
             }
             Site::AfterDeclaration { end } => {
                 self.insert(end_of(end - 1), Turn::Behind, writer.declaration(probe));

@@ -8,7 +8,11 @@ impl Parser<'_> {
     /// The value of a parsed range, if it is made of literals, enumerators with
     /// known values and integer operators.
     pub(super) fn evaluate(&self, range: Range) -> Option<i128> {
-        let mut evaluator = Evaluator { parser: self, at: range.start, end: range.end };
+        let mut evaluator = Evaluator {
+            parser: self,
+            at: range.start,
+            end: range.end,
+        };
         let value = evaluator.binary(0)?;
         (evaluator.at == range.end && (-(1 << 62)..1 << 62).contains(&value)).then_some(value)
     }
@@ -22,7 +26,11 @@ struct Evaluator<'p, 't> {
 
 impl Evaluator<'_, '_> {
     fn text(&self) -> &[u8] {
-        if self.at < self.end { self.parser.tree.token_text(self.at) } else { b"" }
+        if self.at < self.end {
+            self.parser.tree.token_text(self.at)
+        } else {
+            b""
+        }
     }
 
     fn binary(&mut self, least: u8) -> Option<i128> {
@@ -91,7 +99,9 @@ impl Evaluator<'_, '_> {
                 Some(value)
             }
             _ => {
-                let Ref::Decl(decl) = self.parser.tree.refs.get(token) else { return None };
+                let Ref::Decl(decl) = self.parser.tree.refs.get(token) else {
+                    return None;
+                };
                 match self.parser.tree.decls[decl.ix()].enumeration {
                     Some(EnumInfo::Value(value))
                         if self.parser.tree.decls[decl.ix()].kind == DeclKind::Enumerator =>

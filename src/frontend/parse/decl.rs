@@ -64,8 +64,14 @@ impl Parser<'_> {
                 kw::STATIC => found.is_static = true,
                 kw::EXTERN => found.is_extern = true,
                 kw::NORETURN => found.noreturn = true,
-                kw::AUTO | kw::CONST | kw::EXTENSION | kw::INLINE | kw::REGISTER | kw::RESTRICT
-                | kw::THREAD | kw::VOLATILE => {}
+                kw::AUTO
+                | kw::CONST
+                | kw::EXTENSION
+                | kw::INLINE
+                | kw::REGISTER
+                | kw::RESTRICT
+                | kw::THREAD
+                | kw::VOLATILE => {}
                 kw::TYPE_WORD | kw::AUTO_TYPE => {
                     found.saw_type = true;
                     if self.is_ahead(1, "(") && self.bytes(self.token()) == b"_BitInt" {
@@ -120,7 +126,13 @@ impl Parser<'_> {
 
     fn typeof_operand(&mut self) -> Parse<()> {
         self.expect("(")?;
-        self.unevaluated(|p| if p.type_starts(0) { p.type_name() } else { p.expression().map(drop) })?;
+        self.unevaluated(|p| {
+            if p.type_starts(0) {
+                p.type_name()
+            } else {
+                p.expression().map(drop)
+            }
+        })?;
         self.expect(")")
     }
 
@@ -150,7 +162,10 @@ impl Parser<'_> {
 
     fn names_noreturn(&self, group: Range) -> bool {
         (group.start..group.end).any(|token| {
-            matches!(self.tree.token_text(token), b"noreturn" | b"__noreturn__" | b"_Noreturn")
+            matches!(
+                self.tree.token_text(token),
+                b"noreturn" | b"__noreturn__" | b"_Noreturn"
+            )
         })
     }
 
@@ -171,7 +186,9 @@ impl Parser<'_> {
             self.specifiers()?;
         }
         if !self.is("{") {
-            let Some(name) = name else { return self.stop("expected a tag or a body") };
+            let Some(name) = name else {
+                return self.stop("expected a tag or a body");
+            };
             let alone = self.is(";");
             let known = if alone {
                 self.scopes.find_here(Space::Tags, name)
@@ -203,7 +220,9 @@ impl Parser<'_> {
             pieces.push(Piece::Tokens(body));
         }
         pieces.push(Piece::Tokens(Range::new(after, self.at)));
-        self.tree.decls[tag.ix()].forms.push(Form { pieces, at: start });
+        self.tree.decls[tag.ix()]
+            .forms
+            .push(Form { pieces, at: start });
         Ok(tag)
     }
 
@@ -383,7 +402,8 @@ impl Parser<'_> {
         if let Some(name) = self.identifier_ahead(0) {
             found.name = Some((self.at, name));
             self.advance();
-        } else if self.is("(") && !(abstract_too && (self.is_ahead(1, ")") || self.type_starts(1))) {
+        } else if self.is("(") && !(abstract_too && (self.is_ahead(1, ")") || self.type_starts(1)))
+        {
             self.advance();
             found = self.declarator(abstract_too)?;
             self.expect(")")?;
@@ -494,7 +514,10 @@ impl Parser<'_> {
             self.attributes()?;
             let mut pieces = specifiers.pieces;
             pieces.push(Piece::Tokens(Range::new(start, self.at)));
-            let form = Form { pieces, at: specifiers.start };
+            let form = Form {
+                pieces,
+                at: specifiers.start,
+            };
             let index = parameters.len() as u32;
             let name = declarator.name.map(|(token, name)| {
                 self.tree.nameless.insert(token);

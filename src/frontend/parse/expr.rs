@@ -113,7 +113,11 @@ impl Parser<'_> {
                 while self.eat(operator) {
                     kids.push(self.deeper(|p| p.binary(level))?);
                 }
-                if operator == "&&" { ExprKind::And } else { ExprKind::Or }
+                if operator == "&&" {
+                    ExprKind::And
+                } else {
+                    ExprKind::Or
+                }
             } else {
                 keep(&mut kids, left);
                 self.advance();
@@ -121,7 +125,12 @@ impl Parser<'_> {
                 keep(&mut kids, right);
                 ExprKind::Plain
             };
-            left = Expr { kind, range: Range::new(start, self.at), kids, weak: false };
+            left = Expr {
+                kind,
+                range: Range::new(start, self.at),
+                kids,
+                weak: false,
+            };
         }
     }
 
@@ -311,7 +320,12 @@ impl Parser<'_> {
                 expr = if self.unevaluated > 0 {
                     Expr::plain(range, Vec::new())
                 } else {
-                    Expr { kind: ExprKind::Call { callee }, range, kids, weak: false }
+                    Expr {
+                        kind: ExprKind::Call { callee },
+                        range,
+                        kids,
+                        weak: false,
+                    }
                 };
                 continue;
             }
@@ -347,8 +361,8 @@ impl Parser<'_> {
             expr = inner;
         }
         let token = expr.range.start;
-        let is_name = expr.range.end == token + 1
-            && self.tree.tokens.all[token as usize].kind == Kind::Word;
+        let is_name =
+            expr.range.end == token + 1 && self.tree.tokens.all[token as usize].kind == Kind::Word;
         match self.tree.refs.get(token) {
             Ref::Undeclared if is_name => Some(token),
             Ref::Decl(decl) if is_name => {

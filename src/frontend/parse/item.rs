@@ -110,7 +110,9 @@ impl Parser<'_> {
                     initializer = Some(Range::new(from, self.at));
                 }
                 if !is_function && (initializer.is_some() || !specifiers.is_extern) {
-                    self.tree.decls[decl.ix()].definitions.push(Defining { initializer });
+                    self.tree.decls[decl.ix()]
+                        .definitions
+                        .push(Defining { initializer });
                 }
             }
             if !self.eat(",") {
@@ -159,7 +161,11 @@ impl Parser<'_> {
         noreturn: bool,
         form: Form,
     ) -> DeclId {
-        let kind = if is_function { DeclKind::Function } else { DeclKind::Variable };
+        let kind = if is_function {
+            DeclKind::Function
+        } else {
+            DeclKind::Variable
+        };
         let known = self
             .scopes
             .find(Space::Ordinary, name)
@@ -169,7 +175,9 @@ impl Parser<'_> {
             })
             .or_else(|| {
                 // Hidden by a local name, or declared in a block before.
-                (self.scopes.depth() > 0).then(|| self.linked_anywhere(name, kind)).flatten()
+                (self.scopes.depth() > 0)
+                    .then(|| self.linked_anywhere(name, kind))
+                    .flatten()
             });
         let decl = match known {
             Some(decl) => {
@@ -211,19 +219,29 @@ impl Parser<'_> {
         form: Form,
         noreturn: bool,
     ) -> Parse<()> {
-        let Some((token, name)) = declarator.name else { return self.stop("expected a name") };
+        let Some((token, name)) = declarator.name else {
+            return self.stop("expected a name");
+        };
         let is_constructor = self.names_constructor(Range::new(start, self.at));
         self.note_composition(Range::new(start, self.at));
-        let signature = Form { pieces: form.pieces.clone(), at: form.at };
+        let signature = Form {
+            pieces: form.pieces.clone(),
+            at: form.at,
+        };
         let decl = self.declare_linked(name, true, specifiers.is_static, noreturn, form);
         self.tree.refs.set(token, Ref::Decl(decl));
-        self.procedure = Some(InProcedure { name, declared: FxHashMap::default() });
+        self.procedure = Some(InProcedure {
+            name,
+            declared: FxHashMap::default(),
+        });
         self.scopes.push();
         let mut signature = signature;
         if !declarator.old_style.is_empty() {
             let from = self.at;
             self.old_style_parameters(&declarator.old_style)?;
-            signature.pieces.push(Piece::Tokens(Range::new(from, self.at)));
+            signature
+                .pieces
+                .push(Piece::Tokens(Range::new(from, self.at)));
         }
         for parameter in &declarator.parameters {
             if let Some((name, decl)) = parameter.name {
@@ -231,18 +249,26 @@ impl Parser<'_> {
             }
         }
         let open = self.at;
-        let Some(close) = self.matching(open) else { return self.stop("unbalanced brackets") };
+        let Some(close) = self.matching(open) else {
+            return self.stop("unbalanced brackets");
+        };
         let body_range = Range::new(open, close);
         if self.in_system_file(open) {
             // Left alone, but whoever calls it depends on what it says.
             self.refer_to_all(body_range);
             self.at = close;
-            let form = Form { pieces: vec![Piece::Tokens(body_range)], at: open };
+            let form = Form {
+                pieces: vec![Piece::Tokens(body_range)],
+                at: open,
+            };
             self.tree.decls[decl.ix()].forms.push(form);
             return Ok(());
         }
         let body = match self.body(close) {
-            Ok(items) => Body::Parsed(Stmt { kind: StmtKind::Block(items), range: body_range }),
+            Ok(items) => Body::Parsed(Stmt {
+                kind: StmtKind::Block(items),
+                range: body_range,
+            }),
             Err(problem) => {
                 self.scopes.pop_to(0);
                 self.refer_to_all(body_range);
@@ -268,7 +294,11 @@ impl Parser<'_> {
     fn body(&mut self, close: u32) -> Parse<Vec<Stmt>> {
         self.expect("{")?;
         let items = self.block_items()?;
-        if self.at == close { Ok(items) } else { self.stop("the body ends early") }
+        if self.at == close {
+            Ok(items)
+        } else {
+            self.stop("the body ends early")
+        }
     }
 
     /// Declarations between `f(a, b)` and `{`.
@@ -286,7 +316,10 @@ impl Parser<'_> {
                 };
                 let mut pieces = specifiers.pieces.clone();
                 pieces.push(Piece::Tokens(Range::new(from, self.at)));
-                let form = Form { pieces, at: specifiers.start };
+                let form = Form {
+                    pieces,
+                    at: specifiers.start,
+                };
                 self.declare_parameter(index as u32, token, name, form);
                 if !self.eat(",") {
                     break;
@@ -297,7 +330,10 @@ impl Parser<'_> {
         // Parameters that were not declared are int.
         for (index, (token, name)) in names.iter().enumerate() {
             if self.scopes.find_here(Space::Ordinary, *name).is_none() {
-                let form = Form { pieces: Vec::new(), at: *token };
+                let form = Form {
+                    pieces: Vec::new(),
+                    at: *token,
+                };
                 self.declare_parameter(index as u32, *token, *name, form);
             }
         }
@@ -321,8 +357,16 @@ impl Parser<'_> {
             let text = text.strip_suffix(b"__").unwrap_or(text);
             matches!(
                 text,
-                b"section" | b"used" | b"retain" | b"constructor" | b"destructor" | b"alias"
-                    | b"ifunc" | b"weak" | b"weakref" | b"symver"
+                b"section"
+                    | b"used"
+                    | b"retain"
+                    | b"constructor"
+                    | b"destructor"
+                    | b"alias"
+                    | b"ifunc"
+                    | b"weak"
+                    | b"weakref"
+                    | b"symver"
             )
         });
         if acts && !self.in_system_file(range.start) {

@@ -1,0 +1,161 @@
+//! Runs a build with our names for the compilers first on the path.
+
+use super::files;
+use super::workspace::Workspace;
+use crate::compiler::log::{self, Event};
+use crate::compiler::project::{
+    BUILD_DIRECTORY_VARIABLE, LOG_VARIABLE, ROOT_VARIABLE, SHIMS_VARIABLE,
+};
+use anyhow::Context;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What a build did.
+#[derive(Debug, Default)]
+pub struct Built {
+    pub code: i32,
+    pub units: usize,
+    pub procedures: usize,
+    pub opaque: usize,
+    pub untouched: Vec<(String, String)>,
+    pub not_analysed: usize,
+    pub programs: BTreeSet<String>,
+}
+
+/// Runs a build command to its end.
+pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Built> {
+    let state = workspace.state();
+    fs_err::create_dir_all(&state)?;
+    let shims = make_shims(&state)?;
+    let log = tempfile::Builder::new()
+        .prefix("build.")
+        .tempfile_in(&state)?;
+    let mut path = OsString::from(&shims);
+    if let Some(old) = std::env::var_os("PATH") {
+        path.push(":");
+        path.push(old);
+    }
+    command
+        .env("PATH", path)
+        .env(ROOT_VARIABLE, &workspace.project.root)
+        .env(BUILD_DIRECTORY_VARIABLE, std::env::current_dir()?)
+        .env(SHIMS_VARIABLE, &shims)
+        .env(LOG_VARIABLE, log.path());
+    // An absolute compiler in CC would pass our names by.
+    if let Some(compiler) = std::env::var_os("CC").map(PathBuf::from)
+        && compiler.is_absolute()
+        && let Some(name) = compiler.file_name()
+        && shims.join(name).exists()
+    {
+        command.env("CC", shims.join(name));
+    }
+    let program = command.get_program().to_string_lossy().into_owned();
+    let status = command
+        .status()
+        .with_context(|| format!("cannot run `{program}`"))?;
+    let mut built = Built {
+        code: crate::compiler::exit_code(status),
+        ..Built::default()
+    };
+    for event in log::read(log.path()) {
+        match event {
+            Event::Compiled {
+                source,
+                procedures,
+                opaque,
+                untouched,
+            } => {
+                built.units += 1;
+                built.procedures += procedures;
+                built.opaque += opaque;
+                built.untouched.extend(untouched.map(|why| (source, why)));
+            }
+            Event::Linked { output } => {
+                built.programs.insert(output);
+            }
+            Event::NotAnalysed { .. } => built.not_analysed += 1,
+        }
+    }
+    files::note_programs(workspace, &built.programs)?;
+    Ok(built)
+}
+
+/// Links named like the compilers of this machine, all to this program.
+fn make_shims(state: &Path) -> anyhow::Result<PathBuf> {
+    let shims = state.join("shims");
+    fs_err::create_dir_all(&shims)?;
+    let own = std::env::current_exe().context("cannot find this program")?;
+    let mut names: BTreeSet<OsString> = BTreeSet::new();
+    for directory in std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()) {
+        if directory == shims {
+            continue;
+        }
+        let Ok(entries) = std::fs::read_dir(&directory) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            if entry.file_name().to_str().is_some_and(is_compiler_name) {
+                names.insert(entry.file_name());
+            }
+        }
+    }
+    for name in names {
+        let link = shims.join(&name);
+        if std::fs::read_link(&link).is_ok_and(|target| target == own) {
+            continue;
+        }
+        // Beside it first: another build may be using the old one.
+        let fresh = shims.join(format!(
+            ".{}.{}",
+            name.to_string_lossy(),
+            std::process::id()
+        ));
+        std::os::unix::fs::symlink(&own, &fresh)?;
+        fs_err::rename(&fresh, &link)?;
+    }
+    Ok(shims)
+}
+
+/// `cc`, `gcc`, `clang`, with a version behind or a target before it.
+pub fn is_compiler_name(name: &str) -> bool {
+    let base = match name.rsplit_once('-') {
+        Some((base, version)) if version.chars().all(|c| c.is_ascii_digit() || c == '.') => base,
+        _ => name,
+    };
+    matches!(base, "cc" | "gcc" | "clang" | "c99" | "c89")
+        || base.ends_with("-gcc")
+        || base.ends_with("-cc")
+        || base.ends_with("-clang")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_compiler_name;
+
+    #[test]
+    fn knows_compilers_by_name() {
+        for name in [
+            "cc",
+            "gcc",
+            "gcc-12",
+            "clang-15",
+            "x86_64-linux-gnu-gcc-12",
+            "c99",
+        ] {
+            assert!(is_compiler_name(name), "{name}");
+        }
+        for name in [
+            "gcc-ar",
+            "g++",
+            "ccache",
+            "gcov",
+            "clang-format",
+            "ld",
+            "gcc-nm-12",
+        ] {
+            assert!(!is_compiler_name(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! One file a command: its arguments and what it does.
+
+pub mod build;
+pub mod cc;
+pub mod cfg;
+pub mod demo;
+pub mod run;
+pub mod select;
+pub mod test;

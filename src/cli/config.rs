@@ -1,0 +1,112 @@
+//! `edgewise.toml`.
+
+use crate::compiler::project::CONFIG_FILE;
+use crate::suite::{SuiteError, TestCase, list};
+use anyhow::{Context, bail};
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use serde::Deserialize;
+use std::collections::HashSet;
+use std::path::Path;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Config {
+    /// Files that neither the build nor a test reads, as globs.
+    #[serde(default)]
+    ignore: Vec<String>,
+    /// A change of any of these selects everything.
+    #[serde(default)]
+    retest_all: Vec<String>,
+    /// Whether a changed line number alone is a change.
+    #[serde(default)]
+    pub strict_lines: bool,
+    #[serde(default)]
+    pub build: Build,
+    #[serde(default, rename = "suite")]
+    suites: Vec<Suite>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Build {
+    /// Shell command that builds the project, run in its root.
+    pub command: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Suite {
+    name: String,
+    kind: Kind,
+    file: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    List,
+}
+
+impl Config {
+    /// Reads the configuration of the project at `root`.
+    pub fn read(root: &Path) -> anyhow::Result<Self> {
+        let path = root.join(CONFIG_FILE);
+        let text = match fs_err::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                bail!(
+                    "no {CONFIG_FILE} here or above\nhint: write one in the root of the project:\n\n    \
+                     [build]\n    command = \"make\"\n\n    [[suite]]\n    name = \"all\"\n    \
+                     kind = \"list\"\n    file = \"tests/list\"   # a name and a shell command a line"
+                )
+            }
+            Err(error) => return Err(error.into()),
+        };
+        toml::from_str(&text).with_context(|| format!("{CONFIG_FILE} is not right"))
+    }
+
+    /// All tests of all suites, in order.
+    pub fn tests(&self, root: &Path) -> anyhow::Result<Vec<TestCase>> {
+        if self.suites.is_empty() {
+            bail!("{CONFIG_FILE} names no suite\nhint: add a [[suite]] with name, kind and file");
+        }
+        let mut tests = Vec::new();
+        for suite in &self.suites {
+            match suite.kind {
+                Kind::List => {
+                    tests.extend(list::read(
+                        &root.join(&suite.file),
+                        &suite.file,
+                        &suite.name,
+                    )?);
+                }
+            }
+        }
+        let mut seen = HashSet::new();
+        if let Some(twice) = tests.iter().find(|test| !seen.insert(&test.name)) {
+            bail!(SuiteError::Duplicate(twice.name.clone()));
+        }
+        Ok(tests)
+    }
+
+    /// Files whose content is known in another way: the lists of tests.
+    pub fn suite_files(&self) -> impl Iterator<Item = &str> {
+        self.suites.iter().map(|suite| suite.file.as_str())
+    }
+
+    pub fn ignored(&self) -> anyhow::Result<GlobSet> {
+        globs(&self.ignore, "ignore")
+    }
+
+    pub fn retest_all(&self) -> anyhow::Result<GlobSet> {
+        globs(&self.retest_all, "retest-all")
+    }
+}
+
+fn globs(patterns: &[String], key: &str) -> anyhow::Result<GlobSet> {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        set.add(Glob::new(pattern).with_context(|| format!("{CONFIG_FILE}: {key}"))?);
+    }
+    Ok(set.build()?)
+}

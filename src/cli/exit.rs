@@ -1,0 +1,28 @@
+//! The exit codes of all commands. This is their one home.
+//!
+//! | code | meaning |
+//! |---|---|
+//! | 0 | done; for `run` and `test`: all tests that ran passed |
+//! | 1 | `run`, `test`: a test failed |
+//! | 2 | the command, the configuration or the project is not right; nothing was changed |
+//! | 3 | the history cannot be used (damaged, or of another version); nothing was changed |
+//! | 130 | interrupted; what was recorded stays |
+//!
+//! `cc` and `build` exit with the code of the compiler or of the build command;
+//! `test` exits with that of a build that fails.
+
+pub const OK: i32 = 0;
+pub const TESTS_FAILED: i32 = 1;
+pub const USER_ERROR: i32 = 2;
+pub const HISTORY_UNUSABLE: i32 = 3;
+pub const INTERRUPTED: i32 = 130;
+
+/// The same table for `--help`.
+pub const HELP: &str = "\
+Exit codes:
+  0    done; for run and test: all tests that ran passed
+  1    run, test: a test failed
+  2    the command, the configuration or the project is not right; nothing was changed
+  3    the history cannot be used (damaged, or of another version); nothing was changed
+  130  interrupted; what was recorded stays
+cc and build exit as the compiler or the build command does, test as a build that fails.";

@@ -1,0 +1,321 @@
+//! Puts together what a selection needs: the tests, the history, the state of
+//! the files, and both versions of the programs.
+
+use super::files::{self, Role};
+use super::snapshot::{self, Effort, FromSources, OldUnits, Source};
+use super::workspace::Workspace;
+use crate::history::History;
+use crate::history::format::{FileState, Outcome, Program, Test};
+use crate::history::store::StoreError;
+use crate::ids::{Fingerprint, TestId};
+use crate::report::Report;
+use crate::select::{self, Comparison, Matrix, NewProgram, Reason};
+use crate::suite::TestCase;
+use crate::trace::derive::EdgeBits;
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A selection with all that an update of the history needs.
+pub struct Selected {
+    pub report: Report,
+    pub comparisons: Vec<Comparison>,
+    /// The program of the history behind each comparison.
+    pub programs: Vec<Fingerprint>,
+    pub map: crate::history::carry::EntityMap,
+    pub files: FileState,
+}
+
+/// Selects among `tests`.
+pub fn select(
+    workspace: &Workspace,
+    history: &History,
+    tests: &[TestCase],
+    source: Source,
+) -> anyhow::Result<Selected> {
+    let files = files::scan(workspace)?;
+    let mut selection = Selection {
+        workspace,
+        history,
+        tests,
+        reasons: BTreeMap::new(),
+        hints: Vec::new(),
+    };
+    if history.is_empty() {
+        for index in 0..tests.len() {
+            selection.add(TestId::new(index), Reason::NoHistory);
+        }
+        let hint = String::from("there is no history yet: `edgewise run` records one");
+        selection.hints.push(hint);
+        return Ok(selection.finish(Parts::default(), files));
+    }
+    let candidates = selection.by_state();
+    let programs = selection.programs(&candidates)?;
+    let units = OldUnits::read(
+        history,
+        programs.values().map(|(program, _)| program.clone()),
+    )?;
+    selection.by_files(&candidates, &files, &units, source)?;
+    selection.by_loaded(&candidates)?;
+
+    let mut parts = Parts::default();
+    let from_sources =
+        (source == Source::Sources).then(|| FromSources::analyse(&workspace.project, &units));
+    for (id, (program, tests)) in programs {
+        let Some(old) = units.program(&program) else {
+            for test in tests {
+                let what = String::from("the history of its units cannot be read");
+                selection.add(
+                    test,
+                    Reason::Program {
+                        program: program.path.clone(),
+                        what,
+                    },
+                );
+            }
+            continue;
+        };
+        let new = match &from_sources {
+            Some(sources) => sources.program(&program),
+            None => snapshot::from_build(&workspace.project, &program),
+        };
+        parts.comparisons.push(Comparison { old, new, tests });
+        parts.programs.push(id);
+    }
+    let matrix = selection.matrix(&candidates)?;
+    let outcome = select::compare(&parts.comparisons, &matrix, workspace.config.strict_lines);
+    for (test, reasons) in outcome.selected {
+        for reason in reasons {
+            selection.add(test, reason);
+        }
+    }
+    parts.map = outcome.map;
+    parts.statistics = outcome.statistics;
+    parts.effort = from_sources.map(|sources| sources.effort);
+    Ok(selection.finish(parts, files))
+}
+
+#[derive(Default)]
+struct Parts {
+    comparisons: Vec<Comparison>,
+    programs: Vec<Fingerprint>,
+    map: crate::history::carry::EntityMap,
+    statistics: select::Statistics,
+    effort: Option<Effort>,
+}
+
+struct Selection<'a> {
+    workspace: &'a Workspace,
+    history: &'a History,
+    tests: &'a [TestCase],
+    reasons: BTreeMap<TestId, Vec<Reason>>,
+    hints: Vec<String>,
+}
+
+impl<'a> Selection<'a> {
+    fn add(&mut self, test: TestId, reason: Reason) {
+        let reasons = self.reasons.entry(test).or_default();
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+
+    fn add_all(&mut self, tests: &[(TestId, &Test)], reason: &Reason) {
+        for (test, _) in tests {
+            self.add(*test, reason.clone());
+        }
+    }
+
+    /// Selects tests for what they are, and returns those whose trace counts.
+    fn by_state(&mut self) -> Vec<(TestId, &'a Test)> {
+        let mut candidates = Vec::new();
+        for (index, test) in self.tests.iter().enumerate() {
+            let id = TestId::new(index);
+            match self.history.test(&test.name) {
+                None => self.add(id, Reason::NewTest),
+                Some(known) => match state(test, known) {
+                    Some(reason) => self.add(id, reason),
+                    None => candidates.push((id, known)),
+                },
+            }
+        }
+        candidates
+    }
+
+    /// Programs that candidates ran, with who ran them.
+    fn programs(
+        &self,
+        candidates: &[(TestId, &Test)],
+    ) -> Result<BTreeMap<Fingerprint, (Program, Vec<TestId>)>, StoreError> {
+        let mut programs: BTreeMap<Fingerprint, (Program, Vec<TestId>)> = BTreeMap::new();
+        for (id, test) in candidates {
+            for program in &test.programs {
+                if let Some((_, tests)) = programs.get_mut(program) {
+                    tests.push(*id);
+                } else {
+                    let read = self.history.program(*program)?;
+                    programs.insert(*program, (read, vec![*id]));
+                }
+            }
+        }
+        Ok(programs)
+    }
+
+    fn by_files(
+        &mut self,
+        candidates: &[(TestId, &Test)],
+        now: &FileState,
+        units: &OldUnits,
+        source: Source,
+    ) -> anyhow::Result<()> {
+        let unit_files: HashSet<String> = units
+            .values()
+            .flat_map(|unit| unit.index.files.iter().cloned())
+            .collect();
+        let mut by_state: BTreeMap<Fingerprint, Vec<(TestId, &Test)>> = BTreeMap::new();
+        for candidate in candidates {
+            by_state
+                .entry(candidate.1.files)
+                .or_default()
+                .push(*candidate);
+        }
+        for (state, tests) in by_state {
+            let then = self.history.files(state)?;
+            for (file, role) in files::changes(self.workspace, &then, now, &unit_files)? {
+                let verb = match (then.contains_key(&file), now.contains_key(&file)) {
+                    (true, true) => "changed",
+                    (false, _) => "is new",
+                    (_, false) => "is gone",
+                };
+                let what = match role {
+                    // The programs that were built show it exactly.
+                    Role::BuildDescription | Role::NewSource if source == Source::Build => continue,
+                    Role::BuildDescription => {
+                        self.hint("rebuild (edgewise test) to see exactly what a changed build description means");
+                        format!("{file} {verb}: programs may be built otherwise")
+                    }
+                    Role::NewSource => {
+                        self.hint("rebuild (edgewise test) to see exactly what a new source means");
+                        format!("{file} {verb}: it may become part of a program")
+                    }
+                    Role::RetestAll => format!("{file} {verb}, and retest-all names it"),
+                    Role::Unknown => {
+                        self.hint(
+                            "if no test reads such a file, add it to `ignore` in edgewise.toml",
+                        );
+                        format!("{file} {verb}, and nobody knows which tests read it")
+                    }
+                };
+                self.add_all(&tests, &Reason::Files { what });
+            }
+        }
+        Ok(())
+    }
+
+    fn hint(&mut self, hint: &str) {
+        if !self.hints.iter().any(|known| known == hint) {
+            self.hints.push(hint.to_string());
+        }
+    }
+
+    /// Modules that are not analysed: their content as it was then and is now.
+    fn by_loaded(&mut self, candidates: &[(TestId, &Test)]) -> anyhow::Result<()> {
+        let mut known: FxHashMap<Fingerprint, Option<String>> = FxHashMap::default();
+        let root = self.workspace.project.root.clone();
+        for (id, test) in candidates {
+            let changed = match known.get(&test.loaded) {
+                Some(changed) => changed.clone(),
+                None => {
+                    let loaded = self.history.files(test.loaded)?;
+                    let changed = loaded
+                        .iter()
+                        .find(|(path, then)| content_of(&root, path) != Some(**then))
+                        .map(|(path, _)| path.clone());
+                    known.insert(test.loaded, changed.clone());
+                    changed
+                }
+            };
+            if let Some(path) = changed {
+                let what = format!("{path}, which its processes load, is another one");
+                self.add(*id, Reason::Files { what });
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows of the candidates; equal rows are read once.
+    fn matrix(&self, candidates: &[(TestId, &Test)]) -> Result<Matrix, StoreError> {
+        let mut rows: FxHashMap<Fingerprint, Arc<EdgeBits>> = FxHashMap::default();
+        let mut matrix = Matrix::default();
+        for (id, test) in candidates {
+            for (unit, row) in &test.rows {
+                let bits = match rows.get(row) {
+                    Some(bits) => bits.clone(),
+                    None => {
+                        let bits = Arc::new(self.history.row(*row)?);
+                        rows.insert(*row, bits.clone());
+                        bits
+                    }
+                };
+                matrix.add(*id, *unit, bits);
+            }
+        }
+        Ok(matrix)
+    }
+
+    fn finish(self, parts: Parts, files: FileState) -> Selected {
+        let mut report = Report {
+            hints: self.hints,
+            statistics: parts.statistics,
+            effort: parts.effort.map(|e| serde_json::json!(e)),
+            ..Report::default()
+        };
+        for (index, test) in self.tests.iter().enumerate() {
+            match self.reasons.get(&TestId::new(index)) {
+                Some(reasons) => report.selected.push((test.name.clone(), reasons.clone())),
+                None => report.skipped.push(test.name.clone()),
+            }
+        }
+        if report.statistics.line_numbers_only > 0 {
+            report.hints.push(String::from(
+                "some lines differ by nothing but their number; `strict-lines = true` makes that a change",
+            ));
+        }
+        for comparison in &parts.comparisons {
+            if let NewProgram::Unknown(why) = &comparison.new {
+                report.hints.push(format!("{}: {why}", comparison.old.path));
+            }
+        }
+        Selected {
+            report,
+            comparisons: parts.comparisons,
+            programs: parts.programs,
+            map: parts.map,
+            files,
+        }
+    }
+}
+
+/// Content of a module, by the path that was recorded.
+pub fn content_of(root: &Path, recorded: &str) -> Option<Fingerprint> {
+    files::content(&root.join(recorded))
+}
+
+/// Why a test is selected for what it is, whatever changed.
+fn state(test: &TestCase, known: &Test) -> Option<Reason> {
+    if known.fingerprint != test.fingerprint() {
+        return Some(Reason::TestChanged);
+    }
+    let what = match (known.outcome, &known.unclean) {
+        (Outcome::Failed, _) => String::from("it failed the last time"),
+        (Outcome::TimedOut, _) => String::from("it ran out of time the last time"),
+        (Outcome::Interrupted, _) => String::from("it was interrupted the last time"),
+        (Outcome::Passed, Some(why)) => format!("its trace is not complete: {why}"),
+        (Outcome::Passed, None) if known.programs.is_empty() => {
+            String::from("it left no trace: it ran no instrumented program")
+        }
+        (Outcome::Passed, None) => return None,
+    };
+    Some(Reason::State { what })
+}

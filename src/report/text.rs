@@ -1,0 +1,114 @@
+//! A selection as text.
+
+use super::Report;
+use crate::select::{EdgeReason, Reason, SourceLine};
+use std::fmt::Write;
+
+/// Reasons shown per test; the others are counted.
+const SHOWN_REASONS: usize = 2;
+
+/// Selected tests with reasons, and how many are skipped.
+pub fn selection(report: &Report) -> String {
+    let mut out = String::new();
+    // Tests that share their reasons are shown together.
+    let mut groups: Vec<(&Vec<Reason>, Vec<&str>)> = Vec::new();
+    for (name, reasons) in &report.selected {
+        match groups.iter_mut().find(|(known, _)| *known == reasons) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((reasons, vec![name])),
+        }
+    }
+    for (reasons, names) in groups {
+        for name in &names {
+            let _ = writeln!(out, "{name}");
+        }
+        for reason in reasons.iter().take(SHOWN_REASONS) {
+            out.push_str(&self::reason(reason));
+        }
+        if reasons.len() > SHOWN_REASONS {
+            let _ = writeln!(
+                out,
+                "    and {} more reasons",
+                reasons.len() - SHOWN_REASONS
+            );
+        }
+        out.push('\n');
+    }
+    out.push_str(&summary(report));
+    out
+}
+
+/// One line of counts, and the hints.
+pub fn summary(report: &Report) -> String {
+    let (selected, skipped) = (report.selected.len(), report.skipped.len());
+    let total = selected + skipped;
+    let mut out = if selected == 0 {
+        format!("no test is affected: all {total} safely skipped\n")
+    } else {
+        format!("{selected} of {total} tests selected, {skipped} safely skipped\n")
+    };
+    for hint in &report.hints {
+        let _ = writeln!(out, "hint: {hint}");
+    }
+    out
+}
+
+/// A reason as indented lines.
+pub fn reason(reason: &Reason) -> String {
+    match reason {
+        Reason::Edge(edge) => edge_reason(edge),
+        Reason::ProcedureGone { procedure, old, .. } => {
+            format!("    `{procedure}` is gone\n{}", source("-", old))
+        }
+        Reason::Program { program, what } => format!("    {program}: {what}\n"),
+        Reason::Files { what } => format!("    {what}\n"),
+        Reason::NewTest => String::from("    it is new\n"),
+        Reason::TestChanged => String::from("    its command changed\n"),
+        Reason::State { what } => format!("    {what}\n"),
+        Reason::NoHistory => String::from("    there is no history yet\n"),
+    }
+}
+
+fn edge_reason(edge: &EdgeReason) -> String {
+    let chain = edge.chain.join(" > ");
+    let mut out = format!("    in {chain}");
+    if !edge.edge.is_empty() {
+        let _ = write!(out, ", on `{}` of `{}`", edge.edge, short(&edge.from.text));
+    }
+    if !edge.because.is_empty() {
+        let _ = write!(out, ": {}", edge.because);
+    }
+    out.push('\n');
+    let same = edge
+        .new
+        .as_ref()
+        .is_some_and(|new| new.text == edge.old.text);
+    if same {
+        out.push_str(&source(" ", &edge.old));
+        return out;
+    }
+    out.push_str(&source("-", &edge.old));
+    if let Some(new) = &edge.new {
+        out.push_str(&source("+", new));
+    }
+    out
+}
+
+fn source(mark: &str, line: &SourceLine) -> String {
+    format!(
+        "    {mark} {}:{}: {}\n",
+        line.file,
+        line.line,
+        short(&line.text)
+    )
+}
+
+fn short(text: &str) -> String {
+    const MOST: usize = 100;
+    if text.chars().count() <= MOST {
+        return text.to_string();
+    }
+    let mut cut: String = text.chars().take(MOST - 1).collect();
+    cut.push('…');
+    cut
+}

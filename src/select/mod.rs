@@ -1,0 +1,13 @@
+//! Which tests can behave differently, and why. Pure functions of two versions
+//! and a history: no I/O, no failure.
+
+pub mod changes;
+pub mod matrix;
+pub mod program;
+pub mod reason;
+pub mod version;
+pub mod walk;
+
+pub use matrix::Matrix;
+pub use program::{Comparison, NewProgram, Outcome, Statistics, compare};
+pub use reason::{EdgeReason, Reason, SourceLine};

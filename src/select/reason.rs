@@ -1,0 +1,58 @@
+//! Why a test is selected.
+
+use serde::Serialize;
+
+/// A line of source as a reason shows it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct SourceLine {
+    pub file: String,
+    pub line: u32,
+    pub text: String,
+}
+
+/// One reason. Its `rule` names the line of the safety rules that applies.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "rule")]
+pub enum Reason {
+    /// A dangerous edge: the test took it, and it leads elsewhere now.
+    Edge(Box<EdgeReason>),
+    /// A procedure that the test entered is gone.
+    ProcedureGone {
+        program: String,
+        procedure: String,
+        old: SourceLine,
+    },
+    /// The program as a whole is made otherwise.
+    Program {
+        program: String,
+        what: String,
+    },
+    /// Something outside of the programs changed.
+    Files {
+        what: String,
+    },
+    /// The test itself is new or another one.
+    NewTest,
+    TestChanged,
+    /// The test did not end well, or its trace cannot be relied upon.
+    State {
+        what: String,
+    },
+    /// There is no history to compare with.
+    NoHistory,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct EdgeReason {
+    pub program: String,
+    pub procedure: String,
+    /// From where control came, with the edge's label.
+    pub from: SourceLine,
+    pub edge: String,
+    pub old: SourceLine,
+    pub new: Option<SourceLine>,
+    /// What is different, where the text alone does not show it.
+    pub because: String,
+    /// Procedures from the root to this one.
+    pub chain: Vec<String>,
+}

@@ -1,0 +1,188 @@
+//! A program at one version, as the walk sees it: names resolved, graphs read
+//! only when asked for.
+
+use crate::cfg::format::{FormatError, Graph, ProcedureIndex, RawRecord, UnitIndex, UnitRecord};
+use crate::ids::{Fingerprint, ProcIx, UnitIx};
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, OnceLock};
+
+/// A unit at one version.
+pub struct UnitVersion {
+    pub index: UnitIndex,
+    raw: Option<RawRecord>,
+    graphs: OnceLock<Vec<Graph>>,
+    /// Where each procedure's edges begin in a row of the unit.
+    bases: Vec<u32>,
+    statics: FxHashMap<String, ProcIx>,
+}
+
+impl UnitVersion {
+    /// From a record as it lies in a program or a history.
+    pub fn of_raw(raw: RawRecord) -> Result<Self, FormatError> {
+        let index = raw.index()?;
+        Ok(Self::new(index, Some(raw), OnceLock::new()))
+    }
+
+    /// From a unit that was just analysed.
+    pub fn of_record(record: UnitRecord) -> Self {
+        Self::new(record.index, None, OnceLock::from(record.graphs))
+    }
+
+    fn new(index: UnitIndex, raw: Option<RawRecord>, graphs: OnceLock<Vec<Graph>>) -> Self {
+        let mut bases = Vec::with_capacity(index.procedures.len());
+        let mut next = 0;
+        let mut statics = FxHashMap::default();
+        for (ix, procedure) in index.procedures.iter().enumerate() {
+            bases.push(next);
+            next += procedure.edge_count;
+            if procedure.is_static {
+                statics.insert(procedure.name.clone(), ProcIx::new(ix));
+            }
+        }
+        Self {
+            index,
+            raw,
+            graphs,
+            bases,
+            statics,
+        }
+    }
+
+    /// The record as bytes, if it came as such.
+    pub fn raw_bytes(&self) -> Option<&[u8]> {
+        self.raw.as_ref().map(RawRecord::bytes)
+    }
+
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.index.fingerprint
+    }
+
+    /// The graph of a procedure; `None` if the record is damaged.
+    pub fn graph(&self, procedure: ProcIx) -> Option<&Graph> {
+        if self.graphs.get().is_none() {
+            let graphs = self
+                .raw
+                .as_ref()
+                .and_then(|raw| raw.graphs(&self.index).ok());
+            let _ = self.graphs.set(graphs.unwrap_or_default());
+        }
+        self.graphs
+            .get()
+            .and_then(|graphs| graphs.get(procedure.ix()))
+    }
+
+    pub fn procedure(&self, procedure: ProcIx) -> &ProcedureIndex {
+        &self.index.procedures[procedure.ix()]
+    }
+
+    /// The place in the unit's row where a procedure's edges begin.
+    pub fn base(&self, procedure: ProcIx) -> usize {
+        self.bases[procedure.ix()] as usize
+    }
+
+    pub fn edge_count(&self) -> usize {
+        self.index
+            .procedures
+            .iter()
+            .map(|p| p.edge_count as usize)
+            .sum()
+    }
+
+    pub fn static_named(&self, name: &str) -> Option<ProcIx> {
+        self.statics.get(name).copied()
+    }
+
+    pub fn file(&self, place: crate::cfg::format::Place) -> &str {
+        self.index
+            .files
+            .get(place.file as usize)
+            .map_or("", String::as_str)
+    }
+}
+
+/// A procedure of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct ProcRef {
+    pub unit: UnitIx,
+    pub procedure: ProcIx,
+}
+
+/// A program at one version.
+pub struct ProgramVersion {
+    pub path: String,
+    pub link: Fingerprint,
+    pub units: Vec<Arc<UnitVersion>>,
+    globals: FxHashMap<String, ProcRef>,
+}
+
+impl ProgramVersion {
+    pub fn new(path: String, link: Fingerprint, units: Vec<Arc<UnitVersion>>) -> Self {
+        let mut globals = FxHashMap::default();
+        for (unit_ix, unit) in units.iter().enumerate() {
+            for (ix, procedure) in unit.index.procedures.iter().enumerate() {
+                if !procedure.is_static {
+                    let target = ProcRef {
+                        unit: UnitIx::new(unit_ix),
+                        procedure: ProcIx::new(ix),
+                    };
+                    // Of several (weak, inline) the first stands for all.
+                    globals.entry(procedure.name.clone()).or_insert(target);
+                }
+            }
+        }
+        Self {
+            path,
+            link,
+            units,
+            globals,
+        }
+    }
+
+    pub fn unit(&self, unit: UnitIx) -> &UnitVersion {
+        &self.units[unit.ix()]
+    }
+
+    pub fn procedure(&self, at: ProcRef) -> &ProcedureIndex {
+        self.unit(at.unit).procedure(at.procedure)
+    }
+
+    pub fn graph(&self, at: ProcRef) -> Option<&Graph> {
+        self.unit(at.unit).graph(at.procedure)
+    }
+
+    pub fn global(&self, name: &str) -> Option<ProcRef> {
+        self.globals.get(name).copied()
+    }
+
+    /// What a symbol of a unit means as a procedure of this program.
+    pub fn resolve(&self, unit: UnitIx, symbol: u32) -> Option<ProcRef> {
+        let holder = self.unit(unit);
+        let symbol = &holder.index.symbols[symbol as usize];
+        if let Some(procedure) = holder.static_named(&symbol.name) {
+            return Some(ProcRef { unit, procedure });
+        }
+        // Its own definition comes before another unit's of the same name.
+        let own = holder
+            .index
+            .procedures
+            .iter()
+            .position(|p| !p.is_static && p.name == symbol.name)
+            .filter(|_| self.global(&symbol.name).is_some_and(|g| g.unit != unit));
+        match own {
+            Some(ix) => Some(ProcRef {
+                unit,
+                procedure: ProcIx::new(ix),
+            }),
+            None => self.global(&symbol.name),
+        }
+    }
+
+    pub fn procedures(&self) -> impl Iterator<Item = ProcRef> + '_ {
+        self.units.iter().enumerate().flat_map(|(unit, version)| {
+            (0..version.index.procedures.len()).map(move |procedure| ProcRef {
+                unit: UnitIx::new(unit),
+                procedure: ProcIx::new(procedure),
+            })
+        })
+    }
+}

@@ -1,0 +1,191 @@
+//! One test's traces into edges.
+
+use super::derive::{EdgeBits, edges_taken};
+use super::format::{LOADED_NAME, TRACE_SUFFIX, TraceFile, UNCLEAN_PREFIX};
+use super::module::{Module, ModuleError};
+use crate::cfg::format::{Graph, RawRecord, UnitIndex};
+use crate::ids::Fingerprint;
+use bitvec::prelude::*;
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+/// A program as some test ran it.
+pub struct ProgramRan {
+    pub path: PathBuf,
+    pub link: Fingerprint,
+    pub units: Vec<Arc<LoadedUnit>>,
+}
+
+pub struct LoadedUnit {
+    pub index: UnitIndex,
+    pub raw: RawRecord,
+    graphs: Vec<Graph>,
+}
+
+impl LoadedUnit {
+    /// Bits of all edges of the unit: its procedures' edges in their order.
+    fn row(&self, probes: &[u8]) -> EdgeBits {
+        let mut row = EdgeBits::new();
+        for graph in &self.graphs {
+            row.extend_from_bitslice(&edges_taken(graph, probes));
+        }
+        row
+    }
+
+    fn full_row(&self) -> EdgeBits {
+        let count: usize = self.graphs.iter().map(|graph| graph.edges.len()).sum();
+        bitvec![u8, Lsb0; 1; count]
+    }
+}
+
+/// What one test left behind.
+#[derive(Default)]
+pub struct TestTrace {
+    pub programs: Vec<Arc<ProgramRan>>,
+    /// Edges taken, by unit.
+    pub rows: BTreeMap<Fingerprint, EdgeBits>,
+    /// Modules that its processes had loaded and that are not analysed.
+    pub loaded: BTreeSet<PathBuf>,
+    /// Why the trace is not complete, if so.
+    pub unclean: Option<String>,
+}
+
+/// Reads programs once, however many tests run them.
+#[derive(Default)]
+pub struct Collector {
+    programs: Mutex<FxHashMap<PathBuf, Known>>,
+}
+
+#[derive(Clone)]
+struct Known {
+    /// Size and time of the file that was read.
+    stamp: (u64, Option<SystemTime>),
+    build_id: Vec<u8>,
+    program: Arc<ProgramRan>,
+}
+
+impl Collector {
+    /// Collects what the processes of a test left in `directory`.
+    pub fn collect(&self, directory: &Path) -> TestTrace {
+        let mut trace = TestTrace::default();
+        if let Err(problem) = self.collect_into(directory, &mut trace) {
+            trace.unclean = Some(problem);
+        }
+        trace
+    }
+
+    fn collect_into(&self, directory: &Path, trace: &mut TestTrace) -> Result<(), String> {
+        let entries = fs_err::read_dir(directory).map_err(|e| e.to_string())?;
+        let mut names: Vec<String> = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|e| e.to_string())?;
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+        names.sort();
+        for name in &names {
+            if name.starts_with(UNCLEAN_PREFIX) {
+                let why = fs_err::read_to_string(directory.join(name)).unwrap_or_default();
+                return Err(format!("a process could not be traced: {}", why.trim()));
+            }
+        }
+        let mut traced = BTreeSet::new();
+        for name in names.iter().filter(|name| name.ends_with(TRACE_SUFFIX)) {
+            let bytes = fs_err::read(directory.join(name)).map_err(|e| e.to_string())?;
+            let file = TraceFile::parse(&bytes).map_err(|e| e.to_string())?;
+            traced.insert(file.module.clone());
+            self.add(file, trace)?;
+        }
+        let loaded = directory.join(LOADED_NAME);
+        if loaded.exists() {
+            let loaded = fs_err::read_to_string(loaded).map_err(|e| e.to_string())?;
+            let loaded = loaded.lines().map(PathBuf::from);
+            trace
+                .loaded
+                .extend(loaded.filter(|path| !traced.contains(path)));
+        }
+        Ok(())
+    }
+
+    fn add(&self, file: TraceFile, trace: &mut TestTrace) -> Result<(), String> {
+        let program = self.program(&file)?;
+        for unit in &program.units {
+            let id = unit.index.fingerprint;
+            let probes = file
+                .units
+                .iter()
+                .find(|(unit, _)| *unit == id)
+                .map(|(_, p)| p);
+            let row = match probes {
+                _ if unit.index.untouched.is_some() => unit.full_row(),
+                Some(probes) if probes.len() == unit.index.probe_count as usize => unit.row(probes),
+                None if unit.index.probe_count == 0 => unit.row(&[]),
+                // Dropped by the linker, or not what the record says.
+                _ => unit.full_row(),
+            };
+            match trace.rows.get_mut(&id) {
+                Some(known) => *known |= row,
+                None => {
+                    trace.rows.insert(id, row);
+                }
+            }
+        }
+        trace.programs.push(program);
+        Ok(())
+    }
+
+    /// The program that left a trace, if it is still the same file.
+    fn program(&self, file: &TraceFile) -> Result<Arc<ProgramRan>, String> {
+        let path = &file.module;
+        let meta = fs_err::metadata(path)
+            .map_err(|_| format!("{} is gone, so its trace cannot be read", path.display()))?;
+        let stamp = (meta.len(), meta.modified().ok());
+        let known = self
+            .programs
+            .lock()
+            .map_err(|_| "a thread failed")?
+            .get(path)
+            .cloned();
+        let known = match known.filter(|known| known.stamp == stamp) {
+            Some(known) => known,
+            None => {
+                let module = Module::read(path).map_err(|e| e.to_string())?;
+                let known = Known {
+                    stamp,
+                    build_id: module.build_id.clone(),
+                    program: Arc::new(load(module).map_err(|e| e.to_string())?),
+                };
+                let mut programs = self.programs.lock().map_err(|_| "a thread failed")?;
+                programs.insert(path.clone(), known.clone());
+                known
+            }
+        };
+        if known.build_id != file.build_id {
+            return Err(format!("{} was rebuilt while the test ran", path.display()));
+        }
+        Ok(known.program)
+    }
+}
+
+/// A module with all its graphs.
+pub fn load(module: Module) -> Result<ProgramRan, ModuleError> {
+    let path = module.path.display().to_string();
+    let damaged = |source| ModuleError::Record {
+        path: path.clone(),
+        source,
+    };
+    let link = module.records.link_fingerprint();
+    let mut units = Vec::new();
+    for raw in module.records.units {
+        let index = raw.index().map_err(damaged)?;
+        let graphs = raw.graphs(&index).map_err(damaged)?;
+        units.push(Arc::new(LoadedUnit { index, raw, graphs }));
+    }
+    Ok(ProgramRan {
+        path: module.path,
+        link,
+        units,
+    })
+}

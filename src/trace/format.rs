@@ -1,0 +1,126 @@
+//! The trace files that the runtime leaves. `instrument-runtime/edgewise_format.h`
+//! is the definition; a test holds the two together.
+
+use crate::ids::Fingerprint;
+use std::path::PathBuf;
+
+pub const ENVIRONMENT: &str = "EDGEWISE_TRACE";
+pub const TRACE_SUFFIX: &str = ".trace";
+pub const LOADED_NAME: &str = "loaded";
+pub const UNCLEAN_PREFIX: &str = "unclean.";
+const MAGIC: &[u8; 8] = b"EDGWTRC1";
+const VERSION: u32 = 1;
+const HEADER_USED: usize = 112;
+const UNIT_ENTRY_SIZE: usize = 32;
+const BUILD_ID_MAX: usize = 32;
+
+/// One trace file: what all processes of a test did in one module.
+pub struct TraceFile {
+    /// The module as its processes saw it.
+    pub module: PathBuf,
+    pub build_id: Vec<u8>,
+    /// For each unit, the bytes of its probes.
+    pub units: Vec<(Fingerprint, Vec<u8>)>,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("unreadable trace: {0}")]
+pub struct TraceError(&'static str);
+
+impl TraceFile {
+    pub fn parse(bytes: &[u8]) -> Result<Self, TraceError> {
+        let header = bytes.get(..HEADER_USED).ok_or(TraceError("too short"))?;
+        if &header[..8] != MAGIC {
+            return Err(TraceError("not a trace"));
+        }
+        if u32_at(header, 8) != VERSION {
+            return Err(TraceError("another version"));
+        }
+        let part = |offset: u64, length: u64| {
+            let start = usize::try_from(offset).ok()?;
+            let end = start.checked_add(usize::try_from(length).ok()?)?;
+            bytes.get(start..end)
+        };
+        let cut = TraceError("cut off");
+        let map = part(u64_at(header, 24), u64_at(header, 32)).ok_or(TraceError("cut off"))?;
+        let count = u64_at(header, 48);
+        let table = count.checked_mul(UNIT_ENTRY_SIZE as u64);
+        let table = table
+            .and_then(|length| part(u64_at(header, 40), length))
+            .ok_or(TraceError("cut off"))?;
+        let path = part(u64_at(header, 56), u64_at(header, 64)).ok_or(cut)?;
+        let id_length = u32_at(header, 72) as usize;
+        if id_length > BUILD_ID_MAX {
+            return Err(TraceError("bad build-id"));
+        }
+        let mut units = Vec::new();
+        for entry in table.chunks_exact(UNIT_ENTRY_SIZE) {
+            let mut id = [0; 16];
+            id.copy_from_slice(&entry[..16]);
+            let start = usize::try_from(u64_at(entry, 16)).map_err(|_| TraceError("bad unit"))?;
+            let count = usize::try_from(u64_at(entry, 24)).map_err(|_| TraceError("bad unit"))?;
+            let probes = start
+                .checked_add(count)
+                .and_then(|end| map.get(start..end))
+                .ok_or(TraceError("bad unit"))?;
+            units.push((Fingerprint(id), probes.to_vec()));
+        }
+        use std::os::unix::ffi::OsStrExt;
+        Ok(Self {
+            module: PathBuf::from(std::ffi::OsStr::from_bytes(path)),
+            build_id: header[80..80 + id_length].to_vec(),
+            units,
+        })
+    }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compiler::runtime;
+    use crate::instrument::{MAP_SECTION, UNITS_SECTION};
+
+    #[test]
+    fn rust_and_the_runtime_agree() {
+        let header = runtime::source("edgewise_format.h").expect("carried");
+        for (name, value) in [
+            ("EDGEWISE_ENVIRONMENT", format!("{ENVIRONMENT:?}")),
+            ("EDGEWISE_MAP_SECTION", format!("{MAP_SECTION:?}")),
+            ("EDGEWISE_UNITS_SECTION", format!("{UNITS_SECTION:?}")),
+            ("EDGEWISE_TRACE_SUFFIX", format!("{TRACE_SUFFIX:?}")),
+            ("EDGEWISE_LOADED_NAME", format!("{LOADED_NAME:?}")),
+            ("EDGEWISE_UNCLEAN_PREFIX", format!("{UNCLEAN_PREFIX:?}")),
+            (
+                "EDGEWISE_MAGIC",
+                format!("{:?}", String::from_utf8_lossy(MAGIC)),
+            ),
+            ("EDGEWISE_VERSION", VERSION.to_string()),
+            ("EDGEWISE_HEADER_USED", HEADER_USED.to_string()),
+            ("EDGEWISE_UNIT_ENTRY_SIZE", UNIT_ENTRY_SIZE.to_string()),
+            ("EDGEWISE_BUILD_ID_MAX", BUILD_ID_MAX.to_string()),
+        ] {
+            assert!(
+                header.contains(&format!("#define {name} {value}\n")),
+                "{name} {value}"
+            );
+        }
+    }
+
+    #[test]
+    fn rubbish_is_refused() {
+        assert!(TraceFile::parse(b"").is_err());
+        assert!(TraceFile::parse(&[0; 4096]).is_err());
+        let mut wild = vec![0xff; 4096];
+        wild[..8].copy_from_slice(MAGIC);
+        wild[8..12].copy_from_slice(&1u32.to_le_bytes());
+        assert!(TraceFile::parse(&wild).is_err());
+    }
+}

@@ -1,0 +1,6 @@
+//! What a test's processes left, turned into edges.
+
+pub mod collect;
+pub mod derive;
+pub mod format;
+pub mod module;
