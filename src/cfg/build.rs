@@ -307,10 +307,7 @@ impl Builder<'_, '_> {
     /// An operand that is evaluated for its value, as a node of its own unless
     /// it consists of nothing but such operands.
     fn value(&mut self, expr: &Expr, flow: Flow) -> Flow {
-        let mut inner = expr;
-        while let (ExprKind::Paren, [kid]) = (&inner.kind, inner.kids.as_slice()) {
-            inner = kid;
-        }
+        let inner = bare(expr);
         if is_hole(inner) {
             return self.operands(inner, flow);
         }
@@ -322,7 +319,9 @@ impl Builder<'_, '_> {
     fn condition(&mut self, expr: &Expr, mut flow: Flow) -> (Flow, Flow) {
         match (&expr.kind, expr.kids.as_slice()) {
             (ExprKind::Paren, [inner]) => self.condition(inner, flow),
-            (ExprKind::Not, [inner]) => {
+            // `!` of a plain operand stays part of its node, so that an edge
+            // says what the source says.
+            (ExprKind::Not, [inner]) if is_hole(bare(inner)) => {
                 let (yes, no) = self.condition(inner, flow);
                 (no, yes)
             }
@@ -730,6 +729,14 @@ impl Builder<'_, '_> {
         }
         at
     }
+}
+
+/// An expression without the parentheses around it.
+fn bare(mut expr: &Expr) -> &Expr {
+    while let (ExprKind::Paren, [inner]) = (&expr.kind, expr.kids.as_slice()) {
+        expr = inner;
+    }
+    expr
 }
 
 fn is_hole(expr: &Expr) -> bool {

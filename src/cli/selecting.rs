@@ -90,6 +90,8 @@ pub fn select(
             selection.add(test, reason);
         }
     }
+    parts.dangerous = outcome.dangerous;
+    parts.analysed = outcome.analysed;
     parts.map = outcome.map;
     parts.statistics = outcome.statistics;
     parts.effort = from_sources.map(|sources| sources.effort);
@@ -102,6 +104,8 @@ struct Parts {
     programs: Vec<Fingerprint>,
     map: crate::history::carry::EntityMap,
     statistics: select::Statistics,
+    dangerous: Vec<select::EdgeReason>,
+    analysed: Vec<select::program::Analysed>,
     effort: Option<Effort>,
 }
 
@@ -268,6 +272,8 @@ impl<'a> Selection<'a> {
         let mut report = Report {
             hints: self.hints,
             statistics: parts.statistics,
+            dangerous: parts.dangerous,
+            analysed: parts.analysed,
             effort: parts.effort.map(|e| serde_json::json!(e)),
             ..Report::default()
         };

@@ -17,6 +17,8 @@ pub fn selection(report: &Report) -> Value {
         "selected": selected,
         "skipped": report.skipped,
         "hints": report.hints,
+        "dangerous_edges": report.dangerous,
+        "procedures_analysed": report.analysed,
         "statistics": report.statistics,
         "effort": report.effort,
     })

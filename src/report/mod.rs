@@ -4,7 +4,8 @@ pub mod graph;
 pub mod json;
 pub mod text;
 
-use crate::select::{Reason, Statistics};
+use crate::select::program::Analysed;
+use crate::select::{EdgeReason, Reason, Statistics};
 
 /// A selection, ready to be shown.
 #[derive(Debug, Default)]
@@ -14,6 +15,10 @@ pub struct Report {
     pub skipped: Vec<String>,
     pub hints: Vec<String>,
     pub statistics: Statistics,
+    /// All dangerous edges, whether a test takes them or not.
+    pub dangerous: Vec<EdgeReason>,
+    /// The proctable: pairs of procedures that the walk opened.
+    pub analysed: Vec<Analysed>,
     /// What had to be looked at.
     pub effort: Option<serde_json::Value>,
 }

@@ -44,10 +44,20 @@ pub struct Outcome {
     pub selected: BTreeMap<TestId, Vec<Reason>>,
     pub map: EntityMap,
     pub statistics: Statistics,
-    /// Procedure pairs opened, in order, by program: name and final status.
-    pub proctable: Vec<(String, String, Status)>,
+    /// The proctables: pairs of procedures that the walks opened, in order.
+    pub analysed: Vec<Analysed>,
     /// Dangerous edges as found, for those who want to see them.
     pub dangerous: Vec<EdgeReason>,
+}
+
+/// A pair of procedures that a walk opened, with its final status.
+#[derive(Clone, Debug, Serialize)]
+pub struct Analysed {
+    pub program: String,
+    pub procedure: String,
+    pub status: Status,
+    /// Some node had more than one counterpart.
+    pub multiply_visited: bool,
 }
 
 /// Compares all programs of a history with their successors.
@@ -219,11 +229,12 @@ impl ProgramSelection<'_> {
         statistics.multiply_visited_procedures += self.walk.multiply_visited.len();
         statistics.line_numbers_only += self.walk.lines_only;
         for (pair, _) in &self.walk.opened {
-            let name = self.comparison.old.procedure(pair.0).name.clone();
-            let path = self.comparison.old.path.clone();
-            self.outcome
-                .proctable
-                .push((path, name, self.walk.proctable[pair]));
+            self.outcome.analysed.push(Analysed {
+                program: self.comparison.old.path.clone(),
+                procedure: self.comparison.old.procedure(pair.0).name.clone(),
+                status: self.walk.proctable[pair],
+                multiply_visited: self.walk.multiply_visited.contains(pair),
+            });
         }
     }
 

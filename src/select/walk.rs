@@ -16,9 +16,11 @@ use super::version::{ProcRef, ProgramVersion};
 use crate::cfg::format::{EdgeLabel, Graph, Node};
 use crate::ids::{EdgeId, Fingerprint, NodeId, UnitIx};
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
 
 /// Status of a pair of procedures in the proctable.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// Its walk has begun, and it may be passed unchanged.
     Visited,

@@ -1,0 +1,277 @@
+//! What goes wrong goes wrong clearly, and nothing looks clean because of it.
+
+mod support;
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use support::{Project, sample};
+
+const SOURCE: &str = "\
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    if (argc > 1 && atoi(argv[1]) > 0)
+        return 0;
+    return 0;
+}
+";
+
+fn small() -> Project {
+    Project::of_source(SOURCE, &[("none", ""), ("one", "1")])
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_source_that_does_not_compile_gets_the_compilers_own_words() {
+    let project = small();
+    project.edit("main.c", "atoi(argv[1]) > 0", "atoi(argv[1] > 0");
+    let plain = Command::new("cc")
+        .args(["-c", "main.c", "-o", "x.out"])
+        .current_dir(project.root())
+        .output()
+        .unwrap();
+    let ours = project.edgewise(&["cc", "-c", "main.c", "-o", "x.out"]);
+    assert_eq!(text(&ours.stderr), text(&plain.stderr));
+    assert!(text(&ours.stderr).contains("main.c:4:"));
+    assert_eq!(ours.status.code(), plain.status.code());
+    assert!(!project.path("x.out").exists());
+    let build = project.edgewise(&["build"]);
+    assert_eq!(build.status.code(), Some(2), "as make does");
+    assert!(!project.path(".edgewise/history").exists());
+}
+
+#[test]
+fn a_missing_header_gets_the_compilers_own_words() {
+    let project = small();
+    project.edit("main.c", "<stdlib.h>", "\"nowhere.h\"");
+    let ours = project.edgewise(&["cc", "-c", "main.c", "-o", "x.out"]);
+    assert_eq!(ours.status.code(), Some(1));
+    assert!(text(&ours.stderr).contains("main.c:1:10: fatal error: nowhere.h"));
+}
+
+#[test]
+fn without_a_history_every_test_is_selected_with_a_hint() {
+    let project = small();
+    let output = project.edgewise(&["select"]);
+    assert!(output.status.success());
+    assert_eq!(text(&output.stdout), "t/none\nt/one\n");
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("there is no history yet") && said.contains("`edgewise run`"),
+        "{said}"
+    );
+}
+
+#[test]
+fn sources_that_no_longer_preprocess_select_who_ran_them() {
+    let project = small();
+    project.record();
+    project.edit("main.c", "<stdlib.h>", "\"nowhere.h\"");
+    let output = project.edgewise(&["select"]);
+    assert_eq!(text(&output.stdout), "t/none\nt/one\n");
+    assert!(
+        text(&output.stderr).contains("nowhere.h: No such file"),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+/// Every command that uses the history, on one that cannot be used.
+fn refuses(project: &Project, what: &str) {
+    let path = project.path(".edgewise/history");
+    let before = std::fs::read(&path).unwrap();
+    for command in [["select"].as_slice(), &["run"], &["test"]] {
+        let output = project.edgewise(command);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{command:?}: {said}");
+        let first = said.lines().next().unwrap();
+        assert!(first.contains(what), "{command:?}: {first}");
+        assert!(said.contains("hint: "), "{said}");
+        assert!(output.stdout.is_empty());
+    }
+    assert!(
+        std::fs::read(&path).unwrap() == before,
+        "nothing is overwritten"
+    );
+}
+
+#[test]
+fn a_damaged_history_is_refused_and_kept() {
+    let project = small();
+    project.record();
+    let path = project.path(".edgewise/history");
+    let good = std::fs::read(&path).unwrap();
+    for (name, bad) in [
+        ("cut", good[..good.len() / 2].to_vec()),
+        ("short", good[..100].to_vec()),
+        ("empty", Vec::new()),
+        ("zeros", vec![0; good.len()]),
+        ("flipped", {
+            let mut bytes = good.clone();
+            let last = bytes.len() - 5;
+            bytes[last] ^= 0x40;
+            bytes
+        }),
+    ] {
+        std::fs::write(&path, bad).unwrap();
+        println!("{name}");
+        refuses(&project, "damaged");
+    }
+    std::fs::write(&path, good).unwrap();
+    assert!(project.selected().is_empty());
+}
+
+#[test]
+fn a_newer_history_is_refused_and_kept() {
+    let project = small();
+    project.record();
+    let path = project.path(".edgewise/history");
+    let mut bytes = std::fs::read(&path).unwrap();
+    for slot in [0, 4096] {
+        bytes[slot..slot + 8].copy_from_slice(b"EDGWHIST");
+        bytes[slot + 8] = 200;
+    }
+    std::fs::write(&path, bytes).unwrap();
+    refuses(&project, "format 200");
+}
+
+#[test]
+fn any_flipped_byte_is_damage_or_changes_nothing() {
+    let project = small();
+    project.record();
+    let path = project.path(".edgewise/history");
+    let good = std::fs::read(&path).unwrap();
+    // Every part of the file: slots, units, rows, programs, contents.
+    let step = good.len() / 60;
+    for at in (0..good.len()).step_by(step.max(1)) {
+        let mut bytes = good.clone();
+        bytes[at] ^= 0x11;
+        std::fs::write(&path, bytes).unwrap();
+        let output = project.edgewise(&["select"]);
+        let fine = output.status.success() && output.stdout.is_empty();
+        assert!(
+            fine || output.status.code() == Some(3),
+            "byte {at}: {}",
+            text(&output.stderr)
+        );
+    }
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_recorded_and_the_interrupted_test_selected() {
+    let project = small();
+    project.write(
+        "tests.list",
+        "first ./prog 1\nslow ./prog; touch slow.out; sleep 30\nlast ./prog\n",
+    );
+    project.ok(&["build"]);
+    let mut child = project
+        .command()
+        .args(["run", "-j1"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !project.path("slow.out").exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // SAFETY: signals the child that was just started.
+    unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(project.selected(), ["last", "slow"]);
+}
+
+#[test]
+fn a_killed_run_leaves_a_history_that_opens() {
+    let project = small();
+    let list: String = (0..40)
+        .map(|n| format!("n{n} ./prog {n}; sleep 0.05\n"))
+        .collect();
+    project.write("tests.list", &list);
+    project.ok(&["build"]);
+    for wait in [300, 700, 1300] {
+        let mut child = project
+            .command()
+            .args(["run", "-j2"])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(wait));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        project.ok(&["select"]);
+    }
+    project.ok(&["run"]);
+    assert!(project.selected().is_empty());
+}
+
+#[test]
+fn tests_that_do_not_end_well_stay_selected() {
+    let project = small();
+    project.write(
+        "tests.list",
+        "good ./prog\nfails ./prog && false\nmissing ./nowhere\nslow ./prog; sleep 20\nnotrace true\n",
+    );
+    project.ok(&["build"]);
+    let output = project.edgewise(&["run", "--timeout", "1"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(project.selected(), ["fails", "missing", "notrace", "slow"]);
+}
+
+#[test]
+fn configuration_mistakes_are_named() {
+    let project = Project::empty();
+    let output = project.edgewise(&["select"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("no edgewise.toml"));
+    project.write("edgewise.toml", "sutie = 3\n");
+    let output = project.edgewise(&["run"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("unknown field `sutie`"),
+        "{}",
+        text(&output.stderr)
+    );
+    project.write_config();
+    project.write("tests.list", "a true\na false\n");
+    let output = project.edgewise(&["run"]);
+    assert!(text(&output.stderr).contains("two tests have the name `t/a`"));
+}
+
+#[test]
+fn the_demo_without_make_says_what_to_install() {
+    let project = Project::empty();
+    let output = project
+        .command()
+        .arg("demo")
+        .env("PATH", "/nonexistent")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("needs `cc`") && said.contains("apt-get install"),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_sample_has_what_the_demo_promises() {
+    let project = sample();
+    let list = project.read("tests/list");
+    let tests = list
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .count();
+    assert!(tests >= 25);
+    let output = project.command().args(["demo", "played"]).output().unwrap();
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.contains("safely skipped") && said.contains("Try there:"),
+        "{said}"
+    );
+    assert!(project.path("played/build/tally").exists());
+}
