@@ -59,10 +59,7 @@ fn without_a_history_every_test_is_selected_with_a_hint() {
     assert!(output.status.success());
     assert_eq!(text(&output.stdout), "t/none\nt/one\n");
     let said = text(&output.stderr);
-    assert!(
-        said.contains("there is no history yet") && said.contains("`edgewise run`"),
-        "{said}"
-    );
+    assert!(said.contains("there is no history yet") && said.contains("`edgewise run`"), "{said}");
 }
 
 #[test]
@@ -72,11 +69,7 @@ fn sources_that_no_longer_preprocess_select_who_ran_them() {
     project.edit("main.c", "<stdlib.h>", "\"nowhere.h\"");
     let output = project.edgewise(&["select"]);
     assert_eq!(text(&output.stdout), "t/none\nt/one\n");
-    assert!(
-        text(&output.stderr).contains("nowhere.h: No such file"),
-        "{}",
-        text(&output.stderr)
-    );
+    assert!(text(&output.stderr).contains("nowhere.h: No such file"), "{}", text(&output.stderr));
 }
 
 /// Every command that uses the history, on one that cannot be used.
@@ -92,10 +85,7 @@ fn refuses(project: &Project, what: &str) {
         assert!(said.contains("hint: "), "{said}");
         assert!(output.stdout.is_empty());
     }
-    assert!(
-        std::fs::read(&path).unwrap() == before,
-        "nothing is overwritten"
-    );
+    assert!(std::fs::read(&path).unwrap() == before, "nothing is overwritten");
 }
 
 #[test]
@@ -152,11 +142,7 @@ fn any_flipped_byte_is_damage_or_changes_nothing() {
         std::fs::write(&path, bytes).unwrap();
         let output = project.edgewise(&["select"]);
         let fine = output.status.success() && output.stdout.is_empty();
-        assert!(
-            fine || output.status.code() == Some(3),
-            "byte {at}: {}",
-            text(&output.stderr)
-        );
+        assert!(fine || output.status.code() == Some(3), "byte {at}: {}", text(&output.stderr));
     }
 }
 
@@ -168,12 +154,7 @@ fn ctrl_c_keeps_what_was_recorded_and_the_interrupted_test_selected() {
         "first ./prog 1\nslow ./prog; touch slow.out; sleep 30\nlast ./prog\n",
     );
     project.ok(&["build"]);
-    let mut child = project
-        .command()
-        .args(["run", "-j1"])
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = project.command().args(["run", "-j1"]).stderr(Stdio::piped()).spawn().unwrap();
     while !project.path("slow.out").exists() {
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -186,18 +167,12 @@ fn ctrl_c_keeps_what_was_recorded_and_the_interrupted_test_selected() {
 #[test]
 fn a_killed_run_leaves_a_history_that_opens() {
     let project = small();
-    let list: String = (0..40)
-        .map(|n| format!("n{n} ./prog {n}; sleep 0.05\n"))
-        .collect();
+    let list: String = (0..40).map(|n| format!("n{n} ./prog {n}; sleep 0.05\n")).collect();
     project.write("tests.list", &list);
     project.ok(&["build"]);
     for wait in [300, 700, 1300] {
-        let mut child = project
-            .command()
-            .args(["run", "-j2"])
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut child =
+            project.command().args(["run", "-j2"]).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(wait));
         child.kill().unwrap();
         child.wait().unwrap();
@@ -229,11 +204,7 @@ fn configuration_mistakes_are_named() {
     project.write("edgewise.toml", "sutie = 3\n");
     let output = project.edgewise(&["run"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(
-        text(&output.stderr).contains("unknown field `sutie`"),
-        "{}",
-        text(&output.stderr)
-    );
+    assert!(text(&output.stderr).contains("unknown field `sutie`"), "{}", text(&output.stderr));
     project.write_config();
     project.write("tests.list", "a true\na false\n");
     let output = project.edgewise(&["run"]);
@@ -243,35 +214,21 @@ fn configuration_mistakes_are_named() {
 #[test]
 fn the_demo_without_make_says_what_to_install() {
     let project = Project::empty();
-    let output = project
-        .command()
-        .arg("demo")
-        .env("PATH", "/nonexistent")
-        .output()
-        .unwrap();
+    let output = project.command().arg("demo").env("PATH", "/nonexistent").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = text(&output.stderr);
-    assert!(
-        said.contains("needs `cc`") && said.contains("apt-get install"),
-        "{said}"
-    );
+    assert!(said.contains("needs `cc`") && said.contains("apt-get install"), "{said}");
 }
 
 #[test]
 fn the_sample_has_what_the_demo_promises() {
     let project = sample();
     let list = project.read("tests/list");
-    let tests = list
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'))
-        .count();
+    let tests = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
     assert!(tests >= 25);
     let output = project.command().args(["demo", "played"]).output().unwrap();
     let said = text(&output.stderr);
     assert!(output.status.success(), "{said}");
-    assert!(
-        said.contains("safely skipped") && said.contains("Try there:"),
-        "{said}"
-    );
+    assert!(said.contains("safely skipped") && said.contains("Try there:"), "{said}");
     assert!(project.path("played/build/tally").exists());
 }

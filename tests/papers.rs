@@ -55,19 +55,12 @@ impl Names {
         if text == "the end of the procedure" {
             return String::from("exit");
         }
-        self.0
-            .get(&line)
-            .cloned()
-            .unwrap_or_else(|| String::from("entry"))
+        self.0.get(&line).cloned().unwrap_or_else(|| String::from("entry"))
     }
 }
 
 fn edge_text(from: &str, label: &str, to: &str) -> String {
-    if label.is_empty() {
-        format!("{from} -> {to}")
-    } else {
-        format!("{from} -{label}-> {to}")
-    }
+    if label.is_empty() { format!("{from} -> {to}") } else { format!("{from} -{label}-> {to}") }
 }
 
 fn read(name: &str) -> Example {
@@ -86,10 +79,7 @@ fn recorded(name: &str, example: &Example) -> Project {
     std::fs::remove_file(project.path("old.c")).unwrap();
     project.write("Makefile", "prog: main.c\n\t$(CC) -O2 -w -o prog main.c\n");
     project.write_config();
-    let list = example
-        .test
-        .iter()
-        .map(|test| format!("{} ./prog {}\n", test.name, test.args));
+    let list = example.test.iter().map(|test| format!("{} ./prog {}\n", test.name, test.args));
     project.write("tests.list", &list.collect::<String>());
     project.record();
     project
@@ -99,26 +89,17 @@ fn check(name: &str) {
     let example = read(name);
     let project = recorded(name, &example);
     let names = Names::of(&project.read("main.c"));
-    assert!(
-        project.selected().is_empty(),
-        "{name}: the same version selects nothing"
-    );
+    assert!(project.selected().is_empty(), "{name}: the same version selects nothing");
     for case in &example.case {
         let source = testdata("papers").join(name).join(&case.version);
         project.write("main.c", &std::fs::read_to_string(source).unwrap());
         let answer = project.select_json(&[]);
         let strings = |key: &str, of: &dyn Fn(&serde_json::Value) -> Option<String>| {
-            answer[key]
-                .as_array()
-                .unwrap()
-                .iter()
-                .filter_map(of)
-                .collect::<BTreeSet<String>>()
+            answer[key].as_array().unwrap().iter().filter_map(of).collect::<BTreeSet<String>>()
         };
         let title = format!("{name}, {}", case.version);
-        let selected = strings("selected", &|t| {
-            Some(t["name"].as_str()?.rsplit('/').next()?.to_string())
-        });
+        let selected =
+            strings("selected", &|t| Some(t["name"].as_str()?.rsplit('/').next()?.to_string()));
         assert_eq!(selected, case.selects, "{title}: tests selected");
         let dangerous = strings("dangerous_edges", &|edge| {
             let side = |side: &str| {
@@ -145,10 +126,7 @@ fn check(name: &str) {
             .map(|node| node.split(':').next().unwrap().to_string())
             .collect();
         if !expected.is_empty() {
-            assert_eq!(
-                multiply, expected,
-                "{title}: the multiply-visited-node condition"
-            );
+            assert_eq!(multiply, expected, "{title}: the multiply-visited-node condition");
         }
     }
 }
@@ -184,9 +162,7 @@ fn the_edge_traces_of_avg_are_those_of_the_paper() {
     let wanted = example.procedure.unwrap();
     for test in &example.test {
         let entry = history.test(&format!("t/{}", test.name)).unwrap();
-        let [(unit, row)] = entry.rows.as_slice() else {
-            panic!("one unit, one row")
-        };
+        let [(unit, row)] = entry.rows.as_slice() else { panic!("one unit, one row") };
         let raw = RawRecord::new(history.unit(*unit).unwrap()).unwrap();
         let index = raw.index().unwrap();
         let graphs = raw.graphs(&index).unwrap();
@@ -207,18 +183,9 @@ fn the_edge_traces_of_avg_are_those_of_the_paper() {
             }
             base += graph.edges.len();
         }
-        let picture = index
-            .procedures
-            .iter()
-            .position(|p| p.name == wanted)
-            .unwrap();
+        let picture = index.procedures.iter().position(|p| p.name == wanted).unwrap();
         let picture = graph::text(&index, &wanted, &graphs[picture]);
-        assert_eq!(
-            Some(&taken),
-            test.edges.as_ref(),
-            "{}\n{picture}",
-            test.name
-        );
+        assert_eq!(Some(&taken), test.edges.as_ref(), "{}\n{picture}", test.name);
     }
 }
 

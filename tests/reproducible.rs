@@ -23,15 +23,9 @@ fn built(directory: &Path, into: &mut BTreeMap<String, Vec<u8>>, prefix: &str) {
 fn build(with_edgewise: bool) -> (Project, BTreeMap<String, Vec<u8>>) {
     let project = sample();
     let status = if with_edgewise {
-        project
-            .command()
-            .args(["build", "--", "make", "-s", "-j4"])
-            .status()
+        project.command().args(["build", "--", "make", "-s", "-j4"]).status()
     } else {
-        Command::new("make")
-            .current_dir(project.root())
-            .args(["-s", "-j4"])
-            .status()
+        Command::new("make").current_dir(project.root()).args(["-s", "-j4"]).status()
     };
     assert!(status.unwrap().success());
     let mut files = BTreeMap::new();
@@ -48,18 +42,11 @@ fn two_parallel_builds_in_two_directories_are_the_same_wherever_plain_ones_are()
     let mut compared = 0;
     for (name, bytes) in &plain_a {
         if plain_b.get(name) == Some(bytes) {
-            assert!(
-                ours_a[name] == ours_b[name],
-                "{name} differs between two builds"
-            );
+            assert!(ours_a[name] == ours_b[name], "{name} differs between two builds");
             compared += 1;
         }
     }
-    assert!(
-        compared >= 12,
-        "only {compared} of {} files are comparable",
-        plain_a.len()
-    );
+    assert!(compared >= 12, "only {compared} of {} files are comparable", plain_a.len());
 }
 
 #[test]
@@ -70,13 +57,6 @@ fn a_history_works_in_another_directory() {
     support::copy(first.root(), second.root());
     drop(first);
     assert!(second.selected().is_empty());
-    second.edit(
-        "lib/stats.c",
-        "(values[middle - 1] + values[middle]) / 2.0",
-        "0.5",
-    );
-    assert_eq!(
-        second.selected(),
-        ["median-even", "stats-even", "stats-tabs"]
-    );
+    second.edit("lib/stats.c", "(values[middle - 1] + values[middle]) / 2.0", "0.5");
+    assert_eq!(second.selected(), ["median-even", "stats-even", "stats-tabs"]);
 }

@@ -139,10 +139,7 @@ int main(int argc, char **argv)
     let fork = lines_reached(&project, "fork");
     assert!(fork.contains(&7) && !fork.contains(&8), "{fork:?}");
     let exec = lines_reached(&project, "exec");
-    assert!(
-        exec.contains(&8) && exec.contains(&13) && !exec.contains(&7),
-        "{exec:?}"
-    );
+    assert!(exec.contains(&8) && exec.contains(&13) && !exec.contains(&7), "{exec:?}");
 }
 
 #[test]
@@ -175,13 +172,7 @@ int main(int argc, char **argv)
     return got == 99 && argc;
 }
 ";
-    let tests = [
-        ("one", "1"),
-        ("two", "2"),
-        ("three", "3"),
-        ("four", "4"),
-        ("five", "5"),
-    ];
+    let tests = [("one", "1"), ("two", "2"), ("three", "3"), ("four", "4"), ("five", "5")];
     let project = Project::of_source(source, &tests);
     project.record();
     let selected = |from: &str, to: &str| {
@@ -194,11 +185,5 @@ int main(int argc, char **argv)
     assert_eq!(selected("    case 2:\n", "    case 7:\n"), ["five", "two"]);
     assert_eq!(selected("    case 3:\n", ""), ["three"]);
     assert_eq!(selected("got += 2;", "got += 3;"), ["one", "three", "two"]);
-    assert_eq!(
-        selected(
-            "    case 4: {",
-            "    case 6: got = 9; break;\n    case 4: {"
-        ),
-        ["five"]
-    );
+    assert_eq!(selected("    case 4: {", "    case 6: got = 9; break;\n    case 4: {"), ["five"]);
 }

@@ -31,18 +31,10 @@ pub enum Site {
     /// Before the first statement of the body that begins at this token.
     Entry { open: u32 },
     /// The outcome of the condition that spans these tokens.
-    Arm {
-        condition: Range,
-        weak: bool,
-        outcome: bool,
-    },
+    Arm { condition: Range, weak: bool, outcome: bool },
     /// After the colon of a case or default label; `falls_in` if control can
     /// also come from above.
-    Case {
-        start: u32,
-        colon: u32,
-        falls_in: bool,
-    },
+    Case { start: u32, colon: u32, falls_in: bool },
     /// A default that is not written, before the closing brace of the switch.
     MissingDefault { close: u32, falls_in: bool },
     /// Behind an expression whose calls may not return.
@@ -116,14 +108,8 @@ pub fn build(tree: &Tree<'_>, procedure: &Procedure, body: &Stmt) -> Result<Draf
     };
     let entry = builder.add(NodeKind::Entry, Vec::new(), procedure.range);
     let exit = builder.add(NodeKind::Exit, Vec::new(), procedure.range);
-    let site = Site::Entry {
-        open: procedure.body_range.start,
-    };
-    let flow = vec![Dangling {
-        from: entry,
-        label: PlainLabel::Always.into(),
-        site,
-    }];
+    let site = Site::Entry { open: procedure.body_range.start };
+    let flow = vec![Dangling { from: entry, label: PlainLabel::Always.into(), site }];
     let flow = builder.statement(body, flow, true);
     builder.connect(flow, exit);
     match builder.problem {
@@ -173,12 +159,7 @@ struct Builder<'a, 't> {
 impl Builder<'_, '_> {
     fn add(&mut self, kind: NodeKind, pieces: Vec<Piece>, range: Range) -> NodeId {
         let id = NodeId::new(self.nodes.len());
-        self.nodes.push(Item::Node(DraftNode {
-            kind,
-            pieces,
-            range,
-            calls: Vec::new(),
-        }));
+        self.nodes.push(Item::Node(DraftNode { kind, pieces, range, calls: Vec::new() }));
         id
     }
 
@@ -190,21 +171,12 @@ impl Builder<'_, '_> {
 
     fn connect(&mut self, flow: Flow, to: NodeId) {
         for Dangling { from, label, site } in flow {
-            self.edges.push(DraftEdge {
-                from,
-                to,
-                label,
-                site,
-            });
+            self.edges.push(DraftEdge { from, to, label, site });
         }
     }
 
     fn from_join(join: NodeId) -> Flow {
-        vec![Dangling {
-            from: join,
-            label: PlainLabel::Always.into(),
-            site: Site::None,
-        }]
+        vec![Dangling { from: join, label: PlainLabel::Always.into(), site: Site::None }]
     }
 
     fn stuck(&mut self, token: u32, what: &'static str) {
@@ -230,11 +202,7 @@ impl Builder<'_, '_> {
         if let Item::Node(node) = &mut self.nodes[id.ix()] {
             node.calls = calls;
         }
-        let out = if never_returns {
-            Vec::new()
-        } else {
-            Self::from_join(id)
-        };
+        let out = if never_returns { Vec::new() } else { Self::from_join(id) };
         (id, out)
     }
 
@@ -311,8 +279,7 @@ impl Builder<'_, '_> {
         if is_hole(inner) {
             return self.operands(inner, flow);
         }
-        self.expression_node(NodeKind::Statement, inner, inner.range, flow)
-            .1
+        self.expression_node(NodeKind::Statement, inner, inner.range, flow).1
     }
 
     /// A condition: the flow when it holds and when it does not.
@@ -334,11 +301,7 @@ impl Builder<'_, '_> {
                     flow = on;
                     leaving.extend(off);
                 }
-                if is_and {
-                    (flow, leaving)
-                } else {
-                    (leaving, flow)
-                }
+                if is_and { (flow, leaving) } else { (leaving, flow) }
             }
             (ExprKind::Conditional, [cond, then, otherwise]) => {
                 let (yes, no) = self.condition(cond, flow);
@@ -357,35 +320,15 @@ impl Builder<'_, '_> {
             (ExprKind::Literal(holds), _) => {
                 let holds = *holds;
                 let (id, _) = self.expression_node(NodeKind::Predicate, expr, expr.range, flow);
-                let label = if holds {
-                    PlainLabel::True
-                } else {
-                    PlainLabel::False
-                };
-                let out = vec![Dangling {
-                    from: id,
-                    label: label.into(),
-                    site: Site::None,
-                }];
-                if holds {
-                    (out, Vec::new())
-                } else {
-                    (Vec::new(), out)
-                }
+                let label = if holds { PlainLabel::True } else { PlainLabel::False };
+                let out = vec![Dangling { from: id, label: label.into(), site: Site::None }];
+                if holds { (out, Vec::new()) } else { (Vec::new(), out) }
             }
             _ => {
                 let (id, out) = self.expression_node(NodeKind::Predicate, expr, expr.range, flow);
                 let arm = |label: PlainLabel, outcome| {
-                    let site = Site::Arm {
-                        condition: expr.range,
-                        weak: expr.weak,
-                        outcome,
-                    };
-                    vec![Dangling {
-                        from: id,
-                        label: label.into(),
-                        site,
-                    }]
+                    let site = Site::Arm { condition: expr.range, weak: expr.weak, outcome };
+                    vec![Dangling { from: id, label: label.into(), site }]
                 };
                 if out.is_empty() {
                     return (Vec::new(), Vec::new());
@@ -406,23 +349,15 @@ impl Builder<'_, '_> {
                 flow
             }
             StmtKind::Expr(expr) => {
-                let site = Site::AfterExpression {
-                    end: expr.range.end,
-                };
+                let site = Site::AfterExpression { end: expr.range.end };
                 self.simple(expr, stmt.range, site, flow)
             }
             StmtKind::Decl(expr) => {
-                let site = Site::AfterDeclaration {
-                    end: stmt.range.end,
-                };
+                let site = Site::AfterDeclaration { end: stmt.range.end };
                 self.simple(expr, stmt.range, site, flow)
             }
             StmtKind::Asm => {
-                let id = self.add(
-                    NodeKind::Statement,
-                    vec![Piece::Tokens(stmt.range)],
-                    stmt.range,
-                );
+                let id = self.add(NodeKind::Statement, vec![Piece::Tokens(stmt.range)], stmt.range);
                 self.connect(flow, id);
                 Self::from_join(id)
             }
@@ -457,12 +392,7 @@ impl Builder<'_, '_> {
                 self.connect(yes, head);
                 self.leave(no, after)
             }
-            StmtKind::For {
-                init,
-                cond,
-                step,
-                body,
-            } => {
+            StmtKind::For { init, cond, step, body } => {
                 if let Some(init) = init {
                     flow = self.for_init(init, flow);
                 }
@@ -477,9 +407,7 @@ impl Builder<'_, '_> {
                 self.connect(out, next);
                 let mut back = Self::from_join(next);
                 if let Some(step) = step {
-                    let site = Site::AfterExpression {
-                        end: step.range.end,
-                    };
+                    let site = Site::AfterExpression { end: step.range.end };
                     back = self.simple(step, step.range, site, back);
                 }
                 self.connect(back, head);
@@ -488,14 +416,7 @@ impl Builder<'_, '_> {
             StmtKind::Switch { value, body } => self.switch(value, body, flow),
             StmtKind::Case { value, body } => {
                 let colon = value.end;
-                self.case(
-                    DraftLabel::Case(*value),
-                    stmt.range.start,
-                    colon,
-                    body,
-                    flow,
-                    in_block,
-                )
+                self.case(DraftLabel::Case(*value), stmt.range.start, colon, body, flow, in_block)
             }
             StmtKind::Default { body } => {
                 let colon = stmt.range.start + 1;
@@ -584,29 +505,16 @@ impl Builder<'_, '_> {
         }
         let after = self.join();
         self.breaks.push(after);
-        self.switches.push(Switch {
-            node,
-            has_default: false,
-        });
+        self.switches.push(Switch { node, has_default: false });
         let out = self.statement(body, Vec::new(), false);
         let switch = self.switches.pop();
         self.breaks.pop();
         let falls_in = self.is_reachable(&out);
         self.connect(out, after);
         if switch.is_some_and(|switch| !switch.has_default) && !reached.is_empty() {
-            let site = Site::MissingDefault {
-                close: body.range.end - 1,
-                falls_in,
-            };
+            let site = Site::MissingDefault { close: body.range.end - 1, falls_in };
             let label = PlainLabel::Default.into();
-            self.connect(
-                vec![Dangling {
-                    from: node,
-                    label,
-                    site,
-                }],
-                after,
-            );
+            self.connect(vec![Dangling { from: node, label, site }], after);
         }
         Self::from_join(after)
     }
@@ -630,15 +538,7 @@ impl Builder<'_, '_> {
         };
         switch.has_default |= label == PlainLabel::Default.into();
         let from = switch.node;
-        flow.push(Dangling {
-            from,
-            label,
-            site: Site::Case {
-                start,
-                colon,
-                falls_in,
-            },
-        });
+        flow.push(Dangling { from, label, site: Site::Case { start, colon, falls_in } });
         self.statement(body, flow, true)
     }
 
@@ -655,9 +555,8 @@ impl Builder<'_, '_> {
                 next[edge.from.ix()] = Some(edge.to);
             }
         }
-        let targets: Vec<NodeId> = (0..self.nodes.len())
-            .map(|id| self.follow(NodeId::new(id), &mut next))
-            .collect();
+        let targets: Vec<NodeId> =
+            (0..self.nodes.len()).map(|id| self.follow(NodeId::new(id), &mut next)).collect();
         // Keep the real nodes that can be reached, in the order they were made.
         let mut out: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
         for (index, edge) in self.edges.iter().enumerate() {
@@ -671,11 +570,7 @@ impl Builder<'_, '_> {
         let mut todo = vec![NodeId(0)];
         while let Some(node) = todo.pop() {
             if !std::mem::replace(&mut reached[node.ix()], true) {
-                todo.extend(
-                    out[node.ix()]
-                        .iter()
-                        .map(|e| targets[self.edges[*e].to.ix()]),
-                );
+                todo.extend(out[node.ix()].iter().map(|e| targets[self.edges[*e].to.ix()]));
             }
         }
         let mut number = vec![NodeId(0); self.nodes.len()];
@@ -740,10 +635,7 @@ fn bare(mut expr: &Expr) -> &Expr {
 }
 
 fn is_hole(expr: &Expr) -> bool {
-    matches!(
-        expr.kind,
-        ExprKind::And | ExprKind::Or | ExprKind::Conditional | ExprKind::Block(_)
-    )
+    matches!(expr.kind, ExprKind::And | ExprKind::Or | ExprKind::Conditional | ExprKind::Block(_))
 }
 
 /// Finds the holes and the calls of the node that an expression makes.
@@ -755,10 +647,7 @@ fn own_parts(expr: &Expr, holes: &mut Vec<Range>, calls: &mut Vec<u32>) {
     for kid in &expr.kids {
         own_parts(kid, holes, calls);
     }
-    if let ExprKind::Call {
-        callee: Some(token),
-    } = expr.kind
-    {
+    if let ExprKind::Call { callee: Some(token) } = expr.kind {
         calls.push(token);
     }
 }

@@ -193,17 +193,12 @@ impl Graph {
     fn is_sound(&self, symbols: usize) -> bool {
         let nodes = self.nodes.len();
         nodes >= 2
-            && self
-                .edges
-                .iter()
-                .all(|e| e.from.ix() < nodes && e.to.ix() < nodes)
+            && self.edges.iter().all(|e| e.from.ix() < nodes && e.to.ix() < nodes)
             && self.edges.is_sorted_by_key(|e| e.from)
-            && self.nodes.iter().all(|n| {
-                n.calls
-                    .iter()
-                    .chain(&n.mentions)
-                    .all(|s| (*s as usize) < symbols)
-            })
+            && self
+                .nodes
+                .iter()
+                .all(|n| n.calls.iter().chain(&n.mentions).all(|s| (*s as usize) < symbols))
     }
 }
 
@@ -235,6 +230,8 @@ impl UnitRecord {
 pub struct LinkRecord {
     pub arguments: Vec<String>,
     pub inputs: Vec<(String, Fingerprint)>,
+    /// Names that those inputs define or use, sorted.
+    pub names: Vec<String>,
 }
 
 impl LinkRecord {
@@ -270,11 +267,7 @@ impl RawRecord {
     /// Reads back the bytes of one unit's record.
     pub fn new(bytes: Vec<u8>) -> Result<Self, FormatError> {
         let (magic, body) = header(&bytes)?;
-        if magic != *UNIT_MAGIC {
-            Err(FormatError::Magic)
-        } else {
-            Ok(Self { bytes, body })
-        }
+        if magic != *UNIT_MAGIC { Err(FormatError::Magic) } else { Ok(Self { bytes, body }) }
     }
 
     pub fn bytes(&self) -> &[u8] {
@@ -288,22 +281,12 @@ impl RawRecord {
     pub fn graphs(&self, index: &UnitIndex) -> Result<Vec<Graph>, FormatError> {
         let graphs: Vec<Graph> = unpack(&self.bytes[self.body..])?;
         let sound = graphs.len() == index.procedures.len()
-            && graphs
-                .iter()
-                .zip(&index.procedures)
-                .all(|(graph, procedure)| {
-                    graph.is_sound(index.symbols.len())
-                        && graph.edges.len() == procedure.edge_count as usize
-                        && graph
-                            .edges
-                            .iter()
-                            .all(|e| e.probe.is_none_or(|p| p.0 < index.probe_count))
-                });
-        if sound {
-            Ok(graphs)
-        } else {
-            Err(FormatError::Damaged)
-        }
+            && graphs.iter().zip(&index.procedures).all(|(graph, procedure)| {
+                graph.is_sound(index.symbols.len())
+                    && graph.edges.len() == procedure.edge_count as usize
+                    && graph.edges.iter().all(|e| e.probe.is_none_or(|p| p.0 < index.probe_count))
+            });
+        if sound { Ok(graphs) } else { Err(FormatError::Damaged) }
     }
 }
 
@@ -339,10 +322,17 @@ impl Records {
     /// How the program was linked.
     pub fn link_fingerprint(&self) -> Fingerprint {
         let mut hasher = FpHasher::new("links");
-        self.links
-            .iter()
-            .for_each(|link| hasher.fp(&link.fingerprint()));
+        self.links.iter().for_each(|link| hasher.fp(&link.fingerprint()));
         hasher.finish()
+    }
+
+    /// Names that linked code without a record defines or uses, sorted.
+    pub fn outside_names(&self) -> Vec<String> {
+        let mut names: Vec<String> =
+            self.links.iter().flat_map(|link| link.names.iter().cloned()).collect();
+        names.sort();
+        names.dedup();
+        names
     }
 
     pub fn read(mut section: &[u8]) -> Result<Self, FormatError> {

@@ -42,11 +42,7 @@ impl<'a, 't> Meanings<'a, 't> {
         meanings.collect_doubts();
         for (index, decl) in tree.decls.iter().enumerate() {
             if let (Some(name), DeclScope::File) = (decl.name, decl.scope) {
-                meanings
-                    .by_name
-                    .entry(name)
-                    .or_default()
-                    .push(DeclId::new(index));
+                meanings.by_name.entry(name).or_default().push(DeclId::new(index));
             }
         }
         meanings.fingerprint_declarations();
@@ -165,12 +161,8 @@ impl<'a, 't> Meanings<'a, 't> {
     /// Tarjan's strongly connected components, without recursion: members of a
     /// cycle are fingerprinted together, then whatever depends on them.
     fn fingerprint_declarations(&mut self) {
-        let locals: Vec<(Fingerprint, Vec<DeclId>)> = self
-            .tree
-            .decls
-            .iter()
-            .map(|decl| self.local(decl))
-            .collect();
+        let locals: Vec<(Fingerprint, Vec<DeclId>)> =
+            self.tree.decls.iter().map(|decl| self.local(decl)).collect();
         let count = locals.len();
         const NEW: u32 = u32::MAX;
         let mut order = vec![NEW; count];
@@ -266,11 +258,7 @@ impl<'a, 't> Meanings<'a, 't> {
             if let Some(pragma) = self.pragmas.inside_at(token) {
                 hasher.fp(pragma);
             }
-            let symbol = self
-                .tree
-                .symbols
-                .get(&token)
-                .filter(|_| lines == Lines::Symbolic);
+            let symbol = self.tree.symbols.get(&token).filter(|_| lines == Lines::Symbolic);
             match symbol {
                 Some(symbol) => hasher.str(symbol),
                 None => hasher.bytes(self.tree.token_text(token)),
@@ -296,9 +284,7 @@ impl<'a, 't> Meanings<'a, 't> {
                 continue;
             }
             match self.by_name.get(&token.name) {
-                Some(decls) => decls
-                    .iter()
-                    .for_each(|decl| hasher.fp(&self.of_decl(*decl))),
+                Some(decls) => decls.iter().for_each(|decl| hasher.fp(&self.of_decl(*decl))),
                 None => hasher.fp(&self.not_understood),
             }
         }
@@ -314,9 +300,5 @@ fn enumeration_size(low: i128, high: i128) -> String {
         -0x8000_0000..=0x7fff_ffff => 32,
         _ => 64,
     };
-    format!(
-        "enumeration of {} bits, signed {}",
-        bits(low).max(bits(high)),
-        low < 0
-    )
+    format!("enumeration of {} bits, signed {}", bits(low).max(bits(high)), low < 0)
 }

@@ -36,11 +36,8 @@ pub struct Pragmas {
 
 impl Pragmas {
     pub fn of(tree: &Tree<'_>) -> Self {
-        let mut found = Self {
-            states: Vec::new(),
-            inside: FxHashMap::default(),
-            of_the_program: Vec::new(),
-        };
+        let mut found =
+            Self { states: Vec::new(), inside: FxHashMap::default(), of_the_program: Vec::new() };
         let bodies: Vec<Range> = tree.procedures.iter().map(|p| p.body_range).collect();
         let mut state = State::default();
         for pragma in &tree.pragmas {
@@ -49,16 +46,12 @@ impl Pragmas {
             let text = line.trim_start_matches('#').trim_start();
             let text = text.strip_prefix("pragma").unwrap_or(text);
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            if HARMLESS
-                .iter()
-                .any(|harmless| starts_with_words(&text, harmless))
-            {
+            if HARMLESS.iter().any(|harmless| starts_with_words(&text, harmless)) {
                 continue;
             }
             let next = bodies.partition_point(|body| body.end <= pragma.token);
-            let is_inside = bodies
-                .get(next)
-                .is_some_and(|b| b.start < pragma.token && pragma.token < b.end);
+            let is_inside =
+                bodies.get(next).is_some_and(|b| b.start < pragma.token && pragma.token < b.end);
             if is_inside {
                 let before = found.inside.entry(pragma.token).or_default();
                 let mut hasher = FpHasher::new("pragma inside");
@@ -67,10 +60,7 @@ impl Pragmas {
                 *before = hasher.finish();
                 continue;
             }
-            if OF_THE_PROGRAM
-                .iter()
-                .any(|word| starts_with_words(&text, word))
-            {
+            if OF_THE_PROGRAM.iter().any(|word| starts_with_words(&text, word)) {
                 found.of_the_program.push(text.clone());
             }
             state.apply(&text);
@@ -82,9 +72,7 @@ impl Pragmas {
     /// The state in force at a token of the file's own level.
     pub fn state_at(&self, token: u32) -> Fingerprint {
         let before = self.states.partition_point(|(from, _)| *from <= token);
-        self.states[..before]
-            .last()
-            .map_or_else(Fingerprint::default, |(_, fp)| *fp)
+        self.states[..before].last().map_or_else(Fingerprint::default, |(_, fp)| *fp)
     }
 
     pub fn inside_at(&self, token: u32) -> Option<&Fingerprint> {
@@ -93,8 +81,7 @@ impl Pragmas {
 }
 
 fn starts_with_words(text: &str, words: &str) -> bool {
-    text.strip_prefix(words)
-        .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
+    text.strip_prefix(words).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
 }
 
 /// What is in force: a stack for what can be pushed and popped, and all else
@@ -113,10 +100,7 @@ impl State {
             ("GCCvisibility", "GCCvisibilitypush", "GCCvisibilitypop"),
             ("GCCoptions", "GCCpush_options", "GCCpop_options"),
         ] {
-            let stack = self
-                .stacks
-                .entry(family)
-                .or_insert_with(|| vec![Vec::new()]);
+            let stack = self.stacks.entry(family).or_insert_with(|| vec![Vec::new()]);
             if squeezed.starts_with(push) {
                 let mut top = stack.last().cloned().unwrap_or_default();
                 top.push(squeezed);
@@ -163,10 +147,6 @@ impl State {
         }
         hasher.number(self.rest.len() as u64);
         self.rest.iter().for_each(|text| hasher.str(text));
-        if is_plain {
-            Fingerprint::default()
-        } else {
-            hasher.finish()
-        }
+        if is_plain { Fingerprint::default() } else { hasher.finish() }
     }
 }

@@ -63,11 +63,8 @@ pub fn analyse(tree: &Tree<'_>, forced: &FxHashMap<String, String>) -> Analysis 
                 (graph, sites, Some(why))
             }
         };
-        let mut mentions: Vec<u32> = graph
-            .nodes
-            .iter()
-            .flat_map(|node| node.mentions.iter().copied())
-            .collect();
+        let mut mentions: Vec<u32> =
+            graph.nodes.iter().flat_map(|node| node.mentions.iter().copied()).collect();
         mentions.sort_unstable();
         mentions.dedup();
         procedures.push(ProcedureIndex {
@@ -108,10 +105,7 @@ impl UnitBuilder<'_, '_> {
     fn place(&self, token: u32) -> Place {
         let offset = self.tree.tokens.all[token as usize].start;
         let place = self.tree.tokens.lines.place(offset);
-        place.map_or_else(Place::default, |p| Place {
-            file: p.file,
-            line: p.line,
-        })
+        place.map_or_else(Place::default, |p| Place { file: p.file, line: p.line })
     }
 
     fn place_text(&self, place: Place) -> String {
@@ -120,20 +114,13 @@ impl UnitBuilder<'_, '_> {
     }
 
     fn explain(&self, problem: &Problem) -> String {
-        format!(
-            "{} at {}",
-            problem.what,
-            self.place_text(self.place(problem.token))
-        )
+        format!("{} at {}", problem.what, self.place_text(self.place(problem.token)))
     }
 
     fn shown(&self, range: Range) -> String {
         let mut text = self.tree.range_text(range);
         if text.len() > SHOWN {
-            let cut = (0..=SHOWN)
-                .rev()
-                .find(|at| text.is_char_boundary(*at))
-                .unwrap_or(0);
+            let cut = (0..=SHOWN).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
             text.truncate(cut);
             text.push('…');
         }
@@ -169,16 +156,10 @@ impl UnitBuilder<'_, '_> {
         }
         let name = self.tree.tokens.names.string(decl.name?);
         match (decl.scope, decl.owner) {
-            (DeclScope::File, _) => Some(Symbol {
-                name,
-                is_static: decl.is_static,
-            }),
+            (DeclScope::File, _) => Some(Symbol { name, is_static: decl.is_static }),
             (DeclScope::Local(count), Some(owner)) => {
                 let owner = self.tree.tokens.names.string(owner);
-                Some(Symbol {
-                    name: format!("{owner}.{name}#{count}"),
-                    is_static: true,
-                })
+                Some(Symbol { name: format!("{owner}.{name}#{count}"), is_static: true })
             }
             _ => None,
         }
@@ -233,21 +214,13 @@ impl UnitBuilder<'_, '_> {
         };
         let is_entry = kind == NodeKind::Entry;
         let shown = Range::new(procedure.range.start, procedure.body_range.start);
-        let at = if is_entry {
-            procedure.range.start
-        } else {
-            procedure.range.end - 1
-        };
+        let at = if is_entry { procedure.range.start } else { procedure.range.end - 1 };
         Node {
             kind,
             label,
             strict,
             place: self.place(at),
-            text: if is_entry {
-                self.shown(shown)
-            } else {
-                String::from("}")
-            },
+            text: if is_entry { self.shown(shown) } else { String::from("}") },
             calls: Vec::new(),
             mentions: Vec::new(),
         }
@@ -265,11 +238,7 @@ impl UnitBuilder<'_, '_> {
             let (label, strict) = self.labels(node.kind, |lines, hasher| {
                 self.meanings.hash_pieces(&node.pieces, lines, hasher);
             });
-            let calls = node
-                .calls
-                .iter()
-                .filter_map(|token| self.symbol_at(*token))
-                .collect();
+            let calls = node.calls.iter().filter_map(|token| self.symbol_at(*token)).collect();
             let mentions = self.mentions(&node.pieces);
             graph.nodes.push(Node {
                 kind: node.kind,
@@ -291,12 +260,7 @@ impl UnitBuilder<'_, '_> {
                     EdgeLabel::Case(hasher.finish(), self.shown(range))
                 }
             };
-            graph.edges.push(Edge {
-                from: edge.from,
-                to: edge.to,
-                label,
-                probe: None,
-            });
+            graph.edges.push(Edge { from: edge.from, to: edge.to, label, probe: None });
             sites.push(edge.site);
         }
         (graph, sites)
@@ -321,12 +285,7 @@ impl UnitBuilder<'_, '_> {
             calls: Vec::new(),
             mentions,
         };
-        let edge = |from, to| Edge {
-            from,
-            to,
-            label: EdgeLabel::Always,
-            probe: None,
-        };
+        let edge = |from, to| Edge { from, to, label: EdgeLabel::Always, probe: None };
         let graph = Graph {
             nodes: vec![entry, exit, node],
             edges: vec![edge(Graph::ENTRY, NodeId(2)), edge(NodeId(2), Graph::EXIT)],
@@ -398,8 +357,7 @@ impl UnitBuilder<'_, '_> {
     fn composition(&self) -> Fingerprint {
         let mut hasher = FpHasher::new("composition");
         for range in &self.tree.composition {
-            self.meanings
-                .hash_pieces(&[Piece::Tokens(*range)], Lines::Symbolic, &mut hasher);
+            self.meanings.hash_pieces(&[Piece::Tokens(*range)], Lines::Symbolic, &mut hasher);
         }
         for pragma in &self.meanings.pragmas.of_the_program {
             hasher.str(pragma);

@@ -29,9 +29,7 @@ pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Buil
     let state = workspace.state();
     fs_err::create_dir_all(&state)?;
     let shims = make_shims(&state)?;
-    let log = tempfile::Builder::new()
-        .prefix("build.")
-        .tempfile_in(&state)?;
+    let log = tempfile::Builder::new().prefix("build.").tempfile_in(&state)?;
     let mut path = OsString::from(&shims);
     if let Some(old) = std::env::var_os("PATH") {
         path.push(":");
@@ -52,21 +50,11 @@ pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Buil
         command.env("CC", shims.join(name));
     }
     let program = command.get_program().to_string_lossy().into_owned();
-    let status = command
-        .status()
-        .with_context(|| format!("cannot run `{program}`"))?;
-    let mut built = Built {
-        code: crate::compiler::exit_code(status),
-        ..Built::default()
-    };
+    let status = command.status().with_context(|| format!("cannot run `{program}`"))?;
+    let mut built = Built { code: crate::compiler::exit_code(status), ..Built::default() };
     for event in log::read(log.path()) {
         match event {
-            Event::Compiled {
-                source,
-                procedures,
-                opaque,
-                untouched,
-            } => {
+            Event::Compiled { source, procedures, opaque, untouched } => {
                 built.units += 1;
                 built.procedures += procedures;
                 built.opaque += opaque;
@@ -107,11 +95,7 @@ fn make_shims(state: &Path) -> anyhow::Result<PathBuf> {
             continue;
         }
         // Beside it first: another build may be using the old one.
-        let fresh = shims.join(format!(
-            ".{}.{}",
-            name.to_string_lossy(),
-            std::process::id()
-        ));
+        let fresh = shims.join(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
         std::os::unix::fs::symlink(&own, &fresh)?;
         fs_err::rename(&fresh, &link)?;
     }
@@ -136,25 +120,10 @@ mod tests {
 
     #[test]
     fn knows_compilers_by_name() {
-        for name in [
-            "cc",
-            "gcc",
-            "gcc-12",
-            "clang-15",
-            "x86_64-linux-gnu-gcc-12",
-            "c99",
-        ] {
+        for name in ["cc", "gcc", "gcc-12", "clang-15", "x86_64-linux-gnu-gcc-12", "c99"] {
             assert!(is_compiler_name(name), "{name}");
         }
-        for name in [
-            "gcc-ar",
-            "g++",
-            "ccache",
-            "gcov",
-            "clang-format",
-            "ld",
-            "gcc-nm-12",
-        ] {
+        for name in ["gcc-ar", "g++", "ccache", "gcov", "clang-format", "ld", "gcc-nm-12"] {
             assert!(!is_compiler_name(name), "{name}");
         }
     }

@@ -74,11 +74,7 @@ impl Config {
         for suite in &self.suites {
             match suite.kind {
                 Kind::List => {
-                    tests.extend(list::read(
-                        &root.join(&suite.file),
-                        &suite.file,
-                        &suite.name,
-                    )?);
+                    tests.extend(list::read(&root.join(&suite.file), &suite.file, &suite.name)?);
                 }
             }
         }

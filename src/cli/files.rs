@@ -45,9 +45,8 @@ pub fn scan(workspace: &Workspace) -> anyhow::Result<FileState> {
             let name = relative(root, &path);
             let kind = entry.file_type()?;
             if kind.is_dir() {
-                let is_skipped = SKIPPED_DIRECTORIES
-                    .iter()
-                    .any(|skipped| entry.file_name() == *skipped);
+                let is_skipped =
+                    SKIPPED_DIRECTORIES.iter().any(|skipped| entry.file_name() == *skipped);
                 if !is_skipped && !ignored.is_match(format!("{name}/")) {
                     todo.push(path);
                 }
@@ -56,10 +55,7 @@ pub fn scan(workspace: &Workspace) -> anyhow::Result<FileState> {
             }
         }
     }
-    Ok(paths
-        .into_par_iter()
-        .filter_map(|(name, path)| Some((name, content(&path)?)))
-        .collect())
+    Ok(paths.into_par_iter().filter_map(|(name, path)| Some((name, content(&path)?))).collect())
 }
 
 /// The fingerprint of a file's content, or of where a link points that leads
@@ -75,14 +71,8 @@ pub fn content(path: &Path) -> Option<Fingerprint> {
 }
 
 fn is_built(path: &Path) -> bool {
-    let extension = path
-        .extension()
-        .and_then(|e| e.to_str())
-        .unwrap_or_default();
-    let name = path
-        .file_name()
-        .and_then(|n| n.to_str())
-        .unwrap_or_default();
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
     BUILT.contains(&extension) || name.contains(".so.")
 }
 
@@ -158,13 +148,7 @@ pub fn changes(
 
 fn is_build_description(name: &str) -> bool {
     let path = PathBuf::from(name);
-    let base = path
-        .file_name()
-        .and_then(|n| n.to_str())
-        .unwrap_or_default();
-    let extension = path
-        .extension()
-        .and_then(|e| e.to_str())
-        .unwrap_or_default();
+    let base = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     BUILD_DESCRIPTIONS.contains(&base) || BUILD_EXTENSIONS.contains(&extension)
 }

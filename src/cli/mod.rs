@@ -6,6 +6,7 @@ pub mod config;
 pub mod exit;
 pub mod files;
 mod interrupt;
+mod outside;
 mod recording;
 mod selecting;
 mod snapshot;
@@ -61,10 +62,7 @@ fn called_as_compiler() -> Option<String> {
 }
 
 fn lossless_arguments() -> Vec<String> {
-    std::env::args_os()
-        .skip(1)
-        .map(|a| a.to_string_lossy().into_owned())
-        .collect()
+    std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect()
 }
 
 fn dispatch(command: &Command) -> anyhow::Result<i32> {

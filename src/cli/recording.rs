@@ -114,9 +114,7 @@ impl Recorder<'_> {
 
     /// What the history keeps of a test. Only one that passed has rows.
     fn entry(&mut self, finished: Finished) -> Test {
-        let Finished {
-            test, ran, trace, ..
-        } = finished;
+        let Finished { test, ran, trace, .. } = finished;
         let mut entry = Test {
             fingerprint: test.fingerprint(),
             outcome: ran.outcome,
@@ -135,26 +133,21 @@ impl Recorder<'_> {
         for program in &trace.programs {
             let units = program.units.iter();
             for unit in units.clone() {
-                self.history
-                    .put_unit(unit.index.fingerprint, unit.raw.bytes());
+                self.history.put_unit(unit.index.fingerprint, unit.raw.bytes());
             }
             entry.programs.push(self.history.put_program(&Program {
                 path: relative(root, &program.path),
                 link: program.link,
                 units: units.map(|unit| unit.index.fingerprint).collect(),
+                outside_names: program.outside_names.clone(),
             }));
         }
-        entry.rows = trace
-            .rows
-            .iter()
-            .map(|(unit, row)| (*unit, self.history.put_row(row)))
-            .collect();
+        entry.rows =
+            trace.rows.iter().map(|(unit, row)| (*unit, self.history.put_row(row))).collect();
         let mut loaded = FileState::new();
         for path in &trace.loaded {
-            let content = *self
-                .contents
-                .entry(path.clone())
-                .or_insert_with(|| files::content(path));
+            let content =
+                *self.contents.entry(path.clone()).or_insert_with(|| files::content(path));
             match content {
                 Some(content) => {
                     loaded.insert(relative(root, path), content);
@@ -186,10 +179,7 @@ impl Recorder<'_> {
     fn show_progress(&self) {
         if std::io::stderr().is_terminal() {
             let done = self.results.passed + self.results.failed;
-            eprint!(
-                "\r{done} of {} tests, {} failed ",
-                self.total, self.results.failed
-            );
+            eprint!("\r{done} of {} tests, {} failed ", self.total, self.results.failed);
             let _ = std::io::stderr().flush();
         }
     }
@@ -224,6 +214,7 @@ pub fn carry_over(
             path: relative(&workspace.project.root, new.path.as_ref()),
             link: new.link,
             units: new.units.iter().map(|unit| unit.fingerprint()).collect(),
+            outside_names: new.outside_names.clone(),
         });
         successors.insert(*id, successor);
     }
@@ -231,38 +222,19 @@ pub fn carry_over(
         let Some(test) = history.test(name).cloned() else {
             continue;
         };
-        let programs: Option<Vec<Fingerprint>> = test
-            .programs
-            .iter()
-            .map(|program| successors.get(program).copied())
-            .collect();
+        let programs: Option<Vec<Fingerprint>> =
+            test.programs.iter().map(|program| successors.get(program).copied()).collect();
         let Some(programs) = programs else { continue };
         let mut rows = Vec::new();
         for (unit, row) in &test.rows {
             rows.push((*unit, history.row(*row)?));
         }
-        let Ok(carried) = selected
-            .map
-            .carry(rows.iter().map(|(unit, row)| (*unit, row)))
-        else {
+        let Ok(carried) = selected.map.carry(rows.iter().map(|(unit, row)| (*unit, row))) else {
             continue;
         };
-        let rows = carried
-            .rows
-            .iter()
-            .map(|(unit, row)| (*unit, history.put_row(row)))
-            .collect();
+        let rows = carried.rows.iter().map(|(unit, row)| (*unit, history.put_row(row))).collect();
         let inexact = test.inexact || carried.inexact;
-        history.set_test(
-            name,
-            Test {
-                programs,
-                rows,
-                inexact,
-                files,
-                ..test
-            },
-        );
+        history.set_test(name, Test { programs, rows, inexact, files, ..test });
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 //! the files, and both versions of the programs.
 
 use super::files::{self, Role};
+use super::outside::LoadedNames;
 use super::snapshot::{self, Effort, FromSources, OldUnits, Source};
 use super::workspace::Workspace;
 use crate::history::History;
@@ -35,13 +36,8 @@ pub fn select(
     source: Source,
 ) -> anyhow::Result<Selected> {
     let files = files::scan(workspace)?;
-    let mut selection = Selection {
-        workspace,
-        history,
-        tests,
-        reasons: BTreeMap::new(),
-        hints: Vec::new(),
-    };
+    let mut selection =
+        Selection { workspace, history, tests, reasons: BTreeMap::new(), hints: Vec::new() };
     if history.is_empty() {
         for index in 0..tests.len() {
             selection.add(TestId::new(index), Reason::NoHistory);
@@ -52,10 +48,7 @@ pub fn select(
     }
     let candidates = selection.by_state();
     let programs = selection.programs(&candidates)?;
-    let units = OldUnits::read(
-        history,
-        programs.values().map(|(program, _)| program.clone()),
-    )?;
+    let units = OldUnits::read(history, programs.values().map(|(program, _)| program.clone()))?;
     selection.by_files(&candidates, &files, &units, source)?;
     selection.by_loaded(&candidates)?;
 
@@ -66,13 +59,7 @@ pub fn select(
         let Some(old) = units.program(&program) else {
             for test in tests {
                 let what = String::from("the history of its units cannot be read");
-                selection.add(
-                    test,
-                    Reason::Program {
-                        program: program.path.clone(),
-                        what,
-                    },
-                );
+                selection.add(test, Reason::Program { program: program.path.clone(), what });
             }
             continue;
         };
@@ -84,7 +71,9 @@ pub fn select(
         parts.programs.push(id);
     }
     let matrix = selection.matrix(&candidates)?;
-    let outcome = select::compare(&parts.comparisons, &matrix, workspace.config.strict_lines);
+    let outside = LoadedNames::new(&workspace.project.root, history, &candidates);
+    let strict_lines = workspace.config.strict_lines;
+    let outcome = select::compare(&parts.comparisons, &matrix, &outside, strict_lines);
     for (test, reasons) in outcome.selected {
         for reason in reasons {
             selection.add(test, reason);
@@ -173,16 +162,11 @@ impl<'a> Selection<'a> {
         units: &OldUnits,
         source: Source,
     ) -> anyhow::Result<()> {
-        let unit_files: HashSet<String> = units
-            .values()
-            .flat_map(|unit| unit.index.files.iter().cloned())
-            .collect();
+        let unit_files: HashSet<String> =
+            units.values().flat_map(|unit| unit.index.files.iter().cloned()).collect();
         let mut by_state: BTreeMap<Fingerprint, Vec<(TestId, &Test)>> = BTreeMap::new();
         for candidate in candidates {
-            by_state
-                .entry(candidate.1.files)
-                .or_default()
-                .push(*candidate);
+            by_state.entry(candidate.1.files).or_default().push(*candidate);
         }
         for (state, tests) in by_state {
             let then = self.history.files(state)?;

@@ -60,16 +60,10 @@ impl OldUnits {
 
     /// A program of the history, if all its units can be read.
     pub fn program(&self, program: &Program) -> Option<ProgramVersion> {
-        let units: Option<Vec<_>> = program
-            .units
-            .iter()
-            .map(|unit| self.0.get(unit).cloned())
-            .collect();
-        Some(ProgramVersion::new(
-            program.path.clone(),
-            program.link,
-            units?,
-        ))
+        let units: Option<Vec<_>> =
+            program.units.iter().map(|unit| self.0.get(unit).cloned()).collect();
+        let names = program.outside_names.clone();
+        Some(ProgramVersion::new(program.path.clone(), program.link, units?, names))
     }
 }
 
@@ -81,11 +75,8 @@ pub struct FromSources {
 
 impl FromSources {
     pub fn analyse(project: &Project, old: &OldUnits) -> Self {
-        let units: FxHashMap<_, _> = old
-            .0
-            .par_iter()
-            .map(|(id, unit)| (*id, renew(project, unit)))
-            .collect();
+        let units: FxHashMap<_, _> =
+            old.0.par_iter().map(|(id, unit)| (*id, renew(project, unit))).collect();
         let analysed = units
             .iter()
             .filter(|(id, unit)| unit.as_ref().is_ok_and(|unit| unit.fingerprint() != **id))
@@ -107,7 +98,8 @@ impl FromSources {
                 None => return NewProgram::Unknown(String::from("its records cannot be read")),
             }
         }
-        NewProgram::Version(ProgramVersion::new(old.path.clone(), old.link, units))
+        let names = old.outside_names.clone();
+        NewProgram::Version(ProgramVersion::new(old.path.clone(), old.link, units, names))
     }
 }
 
@@ -116,19 +108,10 @@ fn renew(project: &Project, old: &Arc<UnitVersion>) -> Result<Arc<UnitVersion>, 
     let source = &old.index.key.source;
     let explain = |error: preprocess::PreprocessError| {
         let error = error.to_string();
-        let first = error
-            .lines()
-            .find(|l| l.contains("error"))
-            .or(error.lines().next());
-        format!(
-            "{source} does not preprocess: {}",
-            first.unwrap_or_default()
-        )
+        let first = error.lines().find(|l| l.contains("error")).or(error.lines().next());
+        format!("{source} does not preprocess: {}", first.unwrap_or_default())
     };
-    let unit = Unit {
-        key: old.index.key.clone(),
-        command: old.index.command.clone(),
-    };
+    let unit = Unit { key: old.index.key.clone(), command: old.index.command.clone() };
     let job = unit.job(project).map_err(explain)?;
     let preprocessed = preprocess::preprocess(project, &job, &[]).map_err(explain)?;
     if unit.fingerprint(project, &job, &preprocessed.text) == old.fingerprint() {
@@ -165,15 +148,14 @@ pub fn from_build(project: &Project, old: &Program) -> NewProgram {
 
 fn program_of(project: &Project, module: Module) -> Result<ProgramVersion, String> {
     let link = module.records.link_fingerprint();
+    let names = module.records.outside_names();
     let mut units = Vec::new();
     for raw in module.records.units {
-        units.push(Arc::new(
-            UnitVersion::of_raw(raw).map_err(|e| e.to_string())?,
-        ));
+        units.push(Arc::new(UnitVersion::of_raw(raw).map_err(|e| e.to_string())?));
     }
     if units.is_empty() {
         return Err(String::from("it holds no instrumented code any more"));
     }
     let path = crate::compiler::project::relative(&project.root, &module.path);
-    Ok(ProgramVersion::new(path, link, units))
+    Ok(ProgramVersion::new(path, link, units, names))
 }

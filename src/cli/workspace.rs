@@ -28,11 +28,7 @@ impl Workspace {
         let directory = std::env::current_dir().context("no working directory")?;
         let project = Project::at(&directory);
         let has_config = project.root.join(CONFIG_FILE).exists();
-        let config = if has_config {
-            Config::read(&project.root)?
-        } else {
-            Config::default()
-        };
+        let config = if has_config { Config::read(&project.root)? } else { Config::default() };
         Ok(Self { project, config })
     }
 
@@ -60,8 +56,7 @@ impl Workspace {
         let file = fs_err::File::create(&path)?.into_parts().0;
         if file.try_lock().is_err() {
             eprintln!("edgewise: another edgewise works on this project; waiting for it");
-            file.lock()
-                .with_context(|| format!("cannot lock {}", path.display()))?;
+            file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
         }
         Ok(file)
     }

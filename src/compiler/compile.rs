@@ -86,9 +86,7 @@ impl Compile<'_> {
             }
             let before = forced.len();
             for (procedure, message) in culprits {
-                forced
-                    .entry(procedure)
-                    .or_insert(format!("{REJECTED}: {message}"));
+                forced.entry(procedure).or_insert(format!("{REJECTED}: {message}"));
             }
             if forced.len() == before {
                 break;
@@ -179,9 +177,5 @@ fn culprits(analysed: &unit::Analysed<'_>, messages: &[u8]) -> Vec<(String, Stri
 
 fn first_error(messages: &[u8]) -> String {
     let messages = String::from_utf8_lossy(messages);
-    messages
-        .lines()
-        .find(|line| line.contains("error: "))
-        .unwrap_or_default()
-        .to_string()
+    messages.lines().find(|line| line.contains("error: ")).unwrap_or_default().to_string()
 }

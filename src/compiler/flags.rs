@@ -46,11 +46,7 @@ pub struct Flag {
 }
 
 const fn flag(name: &'static str, shape: Shape, effect: Effect) -> Flag {
-    Flag {
-        name,
-        shape,
-        effect,
-    }
+    Flag { name, shape, effect }
 }
 
 /// Sorted by name, so that a look-up finds the longest match from behind.

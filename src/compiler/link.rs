@@ -9,7 +9,8 @@ use crate::cfg::format::LinkRecord;
 use crate::ids::Fingerprint;
 use crate::instrument::{self, RECORD_SECTION};
 use object::read::archive::ArchiveFile;
-use object::{Object, ObjectSection};
+use object::{Object, ObjectSection, ObjectSymbol};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -39,16 +40,11 @@ impl Link<'_> {
         // INSERT for what is to be inserted.
         let script = scratch.path().join(runtime::LINKER_SCRIPT);
         let mut ours = vec![object.to_string_lossy().into_owned()];
-        if !words
-            .iter()
-            .any(|word| word.contains("--build-id") && !word.ends_with("=none"))
-        {
+        if !words.iter().any(|word| word.contains("--build-id") && !word.ends_with("=none")) {
             ours.push(String::from("-Wl,--build-id=sha1"));
         }
         let mut command = Command::new(self.compiler);
-        command
-            .current_dir(self.directory)
-            .arg(format!("-Wl,-T,{}", script.display()));
+        command.current_dir(self.directory).arg(format!("-Wl,-T,{}", script.display()));
         let status = command.args(&words).args(ours).status()?;
         if status.success() {
             let output = self.work.output.as_deref().unwrap_or("a.out");
@@ -59,14 +55,9 @@ impl Link<'_> {
     }
 
     fn link_without_runtime(&self, words: &[String], reason: String) -> anyhow::Result<i32> {
-        log::add(&Event::NotAnalysed {
-            arguments: self.plain.to_vec(),
-            reason,
-        });
-        let status = Command::new(self.compiler)
-            .current_dir(self.directory)
-            .args(words)
-            .status()?;
+        log::add(&Event::NotAnalysed { arguments: self.plain.to_vec(), reason });
+        let status =
+            Command::new(self.compiler).current_dir(self.directory).args(words).status()?;
         Ok(super::exit_code(status))
     }
 
@@ -85,19 +76,9 @@ impl Link<'_> {
 
     /// Links that take no runtime.
     fn unsuited(&self) -> Option<String> {
-        let unsuited = [
-            "-r",
-            "-nostdlib",
-            "-nostartfiles",
-            "-nodefaultlibs",
-            "-m32",
-            "-mx32",
-        ];
+        let unsuited = ["-r", "-nostdlib", "-nostartfiles", "-nodefaultlibs", "-m32", "-mx32"];
         let has = |word: &str| self.work.link.iter().any(|a| a.words[0] == word);
-        unsuited
-            .iter()
-            .find(|word| has(word))
-            .map(|word| format!("a link with {word}"))
+        unsuited.iter().find(|word| has(word)).map(|word| format!("a link with {word}"))
     }
 
     /// The runtime and the record of this link, as one object.
@@ -116,15 +97,7 @@ impl Link<'_> {
         let status = Command::new(self.compiler)
             .current_dir(scratch)
             .args(target.flat_map(|argument| &argument.words))
-            .args([
-                "-std=gnu99",
-                "-O2",
-                "-fPIC",
-                "-fno-lto",
-                "-w",
-                "-c",
-                "edgewise-link.c",
-            ])
+            .args(["-std=gnu99", "-O2", "-fPIC", "-fno-lto", "-w", "-c", "edgewise-link.c"])
             .args(["-o", "edgewise-link.o"])
             .stdin(Stdio::null())
             .stderr(Stdio::null())
@@ -143,37 +116,28 @@ impl Link<'_> {
             .flat_map(|a| &a.words)
             .map(|word| self.project.record_argument(word))
             .collect();
-        let mut inputs = Vec::new();
+        let mut unanalysed = Unanalysed::default();
         for argument in &self.work.link {
             for file in self.files_named(&argument.words) {
-                if self
-                    .compiled
-                    .iter()
-                    .any(|(source, _)| self.directory.join(source) == file)
-                {
+                if self.compiled.iter().any(|(source, _)| self.directory.join(source) == file) {
                     continue;
                 }
-                let name = self
-                    .project
-                    .record_path(self.directory, &file.to_string_lossy());
+                let name = self.project.record_path(self.directory, &file.to_string_lossy());
                 match fs_err::read(&file) {
-                    Ok(bytes) => unanalysed(&name, &bytes, &mut inputs),
-                    Err(_) => inputs.push((name, Fingerprint::default())),
+                    Ok(bytes) => unanalysed.add(&name, &bytes),
+                    Err(_) => unanalysed.inputs.push((name, Fingerprint::default())),
                 }
             }
         }
-        LinkRecord { arguments, inputs }
+        let Unanalysed { inputs, names } = unanalysed;
+        LinkRecord { arguments, inputs, names: names.into_iter().collect() }
     }
 
     /// Existing files that an argument of the link names: itself, a library
     /// found by its name, or a part of it such as `--version-script=FILE`.
     fn files_named(&self, words: &[String]) -> Vec<PathBuf> {
         if let Some(name) = words[0].strip_prefix("-l") {
-            let name = if name.is_empty() {
-                words.get(1).map_or("", String::as_str)
-            } else {
-                name
-            };
+            let name = if name.is_empty() { words.get(1).map_or("", String::as_str) } else { name };
             return self.library(name).into_iter().collect();
         }
         words
@@ -188,11 +152,7 @@ impl Link<'_> {
     /// A library in a directory given by `-L`; those of the system are known
     /// by what a process loads.
     fn library(&self, name: &str) -> Option<PathBuf> {
-        let directories = self
-            .work
-            .link
-            .iter()
-            .filter(|a| a.words[0].starts_with("-L"));
+        let directories = self.work.link.iter().filter(|a| a.words[0].starts_with("-L"));
         let mut directories = directories.map(|a| match a.words.get(1) {
             Some(directory) => directory.as_str(),
             None => &a.words[0][2..],
@@ -200,37 +160,47 @@ impl Link<'_> {
         directories.find_map(|directory| {
             ["so", "a"]
                 .iter()
-                .map(|kind| {
-                    self.directory
-                        .join(directory)
-                        .join(format!("lib{name}.{kind}"))
-                })
+                .map(|kind| self.directory.join(directory).join(format!("lib{name}.{kind}")))
                 .find(|path| path.is_file())
         })
     }
 }
 
-/// Adds what has no record to `inputs`: a file, or members of an archive.
-fn unanalysed(name: &str, bytes: &[u8], inputs: &mut Vec<(String, Fingerprint)>) {
-    if let Ok(archive) = ArchiveFile::parse(bytes) {
-        for member in archive.members() {
-            let Ok(member) = member else {
-                inputs.push((name.to_string(), Fingerprint::of(bytes)));
-                return;
-            };
-            if let Ok(data) = member.data(bytes) {
-                let member = String::from_utf8_lossy(member.name());
-                unanalysed(&format!("{name}({member})"), data, inputs);
-            }
-        }
-    } else if !has_record(bytes) {
-        inputs.push((name.to_string(), Fingerprint::of(bytes)));
-    }
+/// What goes into a program without a record of its own.
+#[derive(Default)]
+struct Unanalysed {
+    inputs: Vec<(String, Fingerprint)>,
+    names: BTreeSet<String>,
 }
 
-fn has_record(bytes: &[u8]) -> bool {
-    object::File::parse(bytes).is_ok_and(|file| {
-        file.section_by_name(RECORD_SECTION)
-            .is_some_and(|s| s.size() > 0)
-    })
+impl Unanalysed {
+    /// Adds a file, or members of an archive, as far as they have no record.
+    fn add(&mut self, name: &str, bytes: &[u8]) {
+        if let Ok(archive) = ArchiveFile::parse(bytes) {
+            for member in archive.members() {
+                let Ok(member) = member else {
+                    self.inputs.push((name.to_string(), Fingerprint::of(bytes)));
+                    return;
+                };
+                if let Ok(data) = member.data(bytes) {
+                    let member = String::from_utf8_lossy(member.name());
+                    self.add(&format!("{name}({member})"), data);
+                }
+            }
+            return;
+        }
+        let file = object::File::parse(bytes);
+        let has_record = file
+            .as_ref()
+            .is_ok_and(|f| f.section_by_name(RECORD_SECTION).is_some_and(|s| s.size() > 0));
+        if has_record {
+            return;
+        }
+        self.inputs.push((name.to_string(), Fingerprint::of(bytes)));
+        if let Ok(file) = file {
+            let symbols = file.symbols().chain(file.dynamic_symbols());
+            let names = symbols.filter(|s| s.is_global() || s.is_undefined());
+            self.names.extend(names.filter_map(|s| s.name().ok().map(String::from)));
+        }
+    }
 }

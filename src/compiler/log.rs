@@ -32,11 +32,7 @@ impl Event {
         Self::Compiled {
             source: index.key.source.clone(),
             procedures: index.procedures.len(),
-            opaque: index
-                .procedures
-                .iter()
-                .filter(|p| p.opaque.is_some())
-                .count(),
+            opaque: index.procedures.iter().filter(|p| p.opaque.is_some()).count(),
             untouched: index.untouched.clone(),
         }
     }
@@ -52,10 +48,7 @@ pub fn add(event: &Event) {
         return;
     };
     line.push('\n');
-    let file = fs_err::OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(Path::new(&path));
+    let file = fs_err::OpenOptions::new().append(true).create(true).open(Path::new(&path));
     if let Ok(mut file) = file {
         let _ = file.write_all(line.as_bytes());
     }
@@ -64,7 +57,5 @@ pub fn add(event: &Event) {
 /// All events of a log that can be read.
 pub fn read(path: &Path) -> Vec<Event> {
     let text = fs_err::read_to_string(path).unwrap_or_default();
-    text.lines()
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .collect()
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }

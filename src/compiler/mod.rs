@@ -34,10 +34,7 @@ pub fn run(name: &str, arguments: &[String]) -> anyhow::Result<i32> {
         Plan::Work(work) => work,
         Plan::Untouched(reason) => {
             let arguments_ = arguments.to_vec();
-            log::add(&Event::NotAnalysed {
-                arguments: arguments_,
-                reason: reason.to_string(),
-            });
+            log::add(&Event::NotAnalysed { arguments: arguments_, reason: reason.to_string() });
             return run_real(&compiler, arguments);
         }
     };
@@ -49,11 +46,7 @@ pub fn run(name: &str, arguments: &[String]) -> anyhow::Result<i32> {
         work: &work,
         arguments,
     };
-    if work.compile_only {
-        command.compile_all()
-    } else {
-        command.compile_and_link()
-    }
+    if work.compile_only { command.compile_all() } else { command.compile_and_link() }
 }
 
 struct CompilerCommand<'a> {
@@ -134,11 +127,7 @@ impl CompilerCommand<'_> {
 
     /// The command that compiles one source without us.
     fn plain_compile(&self, source: &str, object: &str) -> Vec<String> {
-        let common = self
-            .work
-            .common
-            .iter()
-            .flat_map(|argument| argument.words.clone());
+        let common = self.work.common.iter().flat_map(|argument| argument.words.clone());
         let mut words: Vec<String> = common.collect();
         words.extend(self.work.dependencies.words.iter().cloned());
         words.extend(["-c", "-o", object, source].map(String::from));
@@ -158,7 +147,5 @@ fn run_real(compiler: &Path, arguments: &[String]) -> anyhow::Result<i32> {
 /// The exit code of a child as a shell would give it.
 pub fn exit_code(status: ExitStatus) -> i32 {
     use std::os::unix::process::ExitStatusExt;
-    status
-        .code()
-        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+    status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }

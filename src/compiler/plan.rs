@@ -57,10 +57,7 @@ pub fn plan(arguments: &[String]) -> Plan {
                 Language::Other => return Plan::Untouched("a language that is not analysed"),
                 Language::Linkable => {}
             }
-            work.link.push(Argument {
-                words: vec![argument.clone()],
-                effect: Effect::Link,
-            });
+            work.link.push(Argument { words: vec![argument.clone()], effect: Effect::Link });
             continue;
         }
         let (effect, shape, name) = match flags::find(argument) {
@@ -80,11 +77,7 @@ pub fn plan(arguments: &[String]) -> Plan {
             Effect::Language => return Plan::Untouched("a language chosen by -x"),
             Effect::CompileOnly => work.compile_only = true,
             Effect::Output => {
-                let value = if takes_next {
-                    &words[1]
-                } else {
-                    &argument[name.len()..]
-                };
+                let value = if takes_next { &words[1] } else { &argument[name.len()..] };
                 work.output = Some(value.to_string());
             }
             Effect::Dependencies => {
@@ -97,10 +90,7 @@ pub fn plan(arguments: &[String]) -> Plan {
             }
             Effect::Link => work.link.push(Argument { words, effect }),
             Effect::Text | Effect::Code | Effect::Harmless => {
-                work.common.push(Argument {
-                    words: words.clone(),
-                    effect,
-                });
+                work.common.push(Argument { words: words.clone(), effect });
                 work.link.push(Argument { words, effect });
             }
         }
@@ -138,9 +128,7 @@ fn language(input: &str) -> Language {
 
 /// The object a source is compiled to when `-o` does not say.
 pub fn default_object(source: &str) -> String {
-    let stem = Path::new(source)
-        .file_stem()
-        .map(|s| s.to_string_lossy().into_owned());
+    let stem = Path::new(source).file_stem().map(|s| s.to_string_lossy().into_owned());
     format!("{}.o", stem.unwrap_or_default())
 }
 
@@ -149,12 +137,7 @@ mod tests {
     use super::*;
 
     fn of(line: &str) -> Plan {
-        plan(
-            &line
-                .split_whitespace()
-                .map(String::from)
-                .collect::<Vec<_>>(),
-        )
+        plan(&line.split_whitespace().map(String::from).collect::<Vec<_>>())
     }
 
     fn work(line: &str) -> Work {
@@ -182,15 +165,7 @@ mod tests {
 
     #[test]
     fn what_is_left_to_the_real_compiler() {
-        for line in [
-            "--version",
-            "-E a.c",
-            "-c a.cpp",
-            "-c a.S",
-            "@args",
-            "-x c++ a.c",
-            "-v",
-        ] {
+        for line in ["--version", "-E a.c", "-c a.cpp", "-c a.S", "@args", "-x c++ a.c", "-v"] {
             assert!(matches!(of(line), Plan::Untouched(_)), "{line}");
         }
     }

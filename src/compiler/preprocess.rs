@@ -28,10 +28,7 @@ pub struct Preprocessed {
 #[derive(Debug, thiserror::Error)]
 pub enum PreprocessError {
     #[error("cannot run {compiler}: {source}")]
-    Start {
-        compiler: String,
-        source: std::io::Error,
-    },
+    Start { compiler: String, source: std::io::Error },
     #[error("{0}")]
     Failed(String),
 }
@@ -45,22 +42,13 @@ pub fn preprocess(
     let output = run(job, extra.iter().map(OsString::from))?;
     if !output.status.success() {
         return Err(PreprocessError::Failed(
-            String::from_utf8_lossy(&output.stderr)
-                .trim_end()
-                .to_string(),
+            String::from_utf8_lossy(&output.stderr).trim_end().to_string(),
         ));
     }
     let text = output.stdout;
-    let symbolic = if may_have_symbols(project, job, &text) {
-        symbolic(project, job)?
-    } else {
-        None
-    };
-    Ok(Preprocessed {
-        text,
-        symbolic,
-        messages: output.stderr,
-    })
+    let symbolic =
+        if may_have_symbols(project, job, &text) { symbolic(project, job)? } else { None };
+    Ok(Preprocessed { text, symbolic, messages: output.stderr })
 }
 
 fn run(job: &Job, extra: impl Iterator<Item = OsString>) -> Result<Output, PreprocessError> {
@@ -97,15 +85,9 @@ fn symbolic(project: &Project, job: &Job) -> Result<Option<Vec<u8>>, PreprocessE
 /// or an argument does, or the root stands in a string.
 fn may_have_symbols(project: &Project, job: &Job, text: &[u8]) -> bool {
     let names_one = |bytes: &[u8]| {
-        SYMBOLS
-            .iter()
-            .any(|(name, _)| memchr::memmem::find(bytes, name.as_bytes()).is_some())
+        SYMBOLS.iter().any(|(name, _)| memchr::memmem::find(bytes, name.as_bytes()).is_some())
     };
-    if job
-        .arguments
-        .iter()
-        .any(|argument| names_one(argument.as_bytes()))
-    {
+    if job.arguments.iter().any(|argument| names_one(argument.as_bytes())) {
         return true;
     }
     let root = format!("\"{}/", project.root.display());
@@ -126,10 +108,7 @@ fn may_have_symbols(project: &Project, job: &Job, text: &[u8]) -> bool {
 pub fn files_of(text: &[u8]) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
     let mut seen = std::collections::HashSet::new();
-    for line in text
-        .split(|byte| *byte == b'\n')
-        .filter(|line| line.starts_with(b"# "))
-    {
+    for line in text.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"# ")) {
         let Some(start) = memchr::memchr(b'"', line) else {
             continue;
         };

@@ -27,10 +27,7 @@ impl Project {
     /// The project that a command run in `directory` belongs to.
     pub fn at(directory: &Path) -> Self {
         let root = find_root(directory);
-        Self {
-            build_directory: root.clone(),
-            root,
-        }
+        Self { build_directory: root.clone(), root }
     }
 
     /// As `edgewise build` said, or by looking around.
@@ -38,10 +35,7 @@ impl Project {
         let from = |name| std::env::var_os(name).map(PathBuf::from);
         let root = from(ROOT_VARIABLE).unwrap_or_else(|| find_root(directory));
         let build_directory = from(BUILD_DIRECTORY_VARIABLE).unwrap_or_else(|| root.clone());
-        Self {
-            root,
-            build_directory,
-        }
+        Self { root, build_directory }
     }
 
     /// A path as it is recorded: relative to the root if below it.
@@ -106,24 +100,12 @@ mod tests {
 
     #[test]
     fn paths_are_recorded_without_the_root() {
-        let project = Project {
-            root: "/p/x".into(),
-            build_directory: "/p/x/build".into(),
-        };
+        let project = Project { root: "/p/x".into(), build_directory: "/p/x/build".into() };
         let dir = Path::new("/p/x/src");
         assert_eq!(project.record_path(dir, "../lib/./a.c"), "lib/a.c");
-        assert_eq!(
-            project.record_path(dir, "/usr/include/stdio.h"),
-            "/usr/include/stdio.h"
-        );
+        assert_eq!(project.record_path(dir, "/usr/include/stdio.h"), "/usr/include/stdio.h");
         assert_eq!(project.record_object(dir, "/p/x/build/a.o"), "a.o");
-        assert_eq!(
-            project.record_argument("-I/p/x/include"),
-            "-I%ROOT%/include"
-        );
-        assert_eq!(
-            project.expand_argument("-I%ROOT%/include"),
-            "-I/p/x/include"
-        );
+        assert_eq!(project.record_argument("-I/p/x/include"), "-I%ROOT%/include");
+        assert_eq!(project.expand_argument("-I%ROOT%/include"), "-I/p/x/include");
     }
 }

@@ -28,15 +28,10 @@ sources!(
 
 /// Writes the runtime's sources into a directory.
 pub fn write_sources(directory: &Path) -> std::io::Result<()> {
-    SOURCES
-        .iter()
-        .try_for_each(|(name, text)| fs_err::write(directory.join(name), text))
+    SOURCES.iter().try_for_each(|(name, text)| fs_err::write(directory.join(name), text))
 }
 
 /// The text of one source.
 pub fn source(name: &str) -> Option<&'static str> {
-    SOURCES
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map(|(_, text)| *text)
+    SOURCES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }

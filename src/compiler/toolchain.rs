@@ -21,9 +21,7 @@ pub fn find(name: &str) -> Option<PathBuf> {
         return Some(PathBuf::from(name));
     }
     let shims = std::env::var_os(SHIMS_VARIABLE).map(PathBuf::from);
-    let own = std::env::current_exe()
-        .and_then(|exe| exe.canonicalize())
-        .ok();
+    let own = std::env::current_exe().and_then(|exe| exe.canonicalize()).ok();
     std::env::split_paths(&std::env::var_os("PATH")?)
         .filter(|dir| Some(dir) != shims.as_ref())
         .map(|dir| dir.join(name))
@@ -32,8 +30,7 @@ pub fn find(name: &str) -> Option<PathBuf> {
 
 fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    path.metadata()
-        .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 /// Asks a compiler who it is, once per process.
@@ -50,25 +47,15 @@ pub fn identity(compiler: &Path) -> Identity {
             .stderr(Stdio::null())
             .output();
         let text = output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned());
-        text.ok()
-            .and_then(|t| t.lines().next().map(String::from))
-            .unwrap_or_default()
+        text.ok().and_then(|t| t.lines().next().map(String::from)).unwrap_or_default()
     };
     let machine = ask("-dumpmachine");
-    let architecture = if machine.starts_with("x86_64") {
-        Architecture::X86_64
-    } else {
-        Architecture::Other
-    };
+    let architecture =
+        if machine.starts_with("x86_64") { Architecture::X86_64 } else { Architecture::Other };
     // The first line of --version begins with the name it was called by.
     let version = ask("--version");
-    let version = version
-        .split_once(' ')
-        .map_or(version.as_str(), |(_, rest)| rest);
-    let identity = Identity {
-        version: format!("{version} for {machine}"),
-        architecture,
-    };
+    let version = version.split_once(' ').map_or(version.as_str(), |(_, rest)| rest);
+    let identity = Identity { version: format!("{version} for {machine}"), architecture };
     if let Ok(mut known) = known.lock() {
         known.insert(compiler.to_path_buf(), identity.clone());
     }

@@ -105,16 +105,11 @@ fn code_arguments(words: &[String]) -> Vec<Argument> {
     let mut words = words.to_vec();
     words.push(String::from("x.o"));
     match super::plan::plan(&words) {
-        super::plan::Plan::Work(work) => work
-            .common
-            .into_iter()
-            .filter(|argument| argument.effect == Effect::Code)
-            .collect(),
+        super::plan::Plan::Work(work) => {
+            work.common.into_iter().filter(|argument| argument.effect == Effect::Code).collect()
+        }
         super::plan::Plan::Untouched(_) => {
-            vec![Argument {
-                words,
-                effect: Effect::Code,
-            }]
+            vec![Argument { words, effect: Effect::Code }]
         }
     }
 }
@@ -137,10 +132,8 @@ pub fn analyse<'t>(
     forced: &FxHashMap<String, String>,
 ) -> Analysed<'t> {
     let root = project.root.to_string_lossy();
-    let symbolic = preprocessed.symbolic.as_deref().map(|text| Symbolic {
-        text,
-        root: root.as_ref(),
-    });
+    let symbolic =
+        preprocessed.symbolic.as_deref().map(|text| Symbolic { text, root: root.as_ref() });
     let tree = frontend::analyse(&preprocessed.text, symbolic.as_ref(), &|file| {
         preprocess::is_system(project, &job.directory, file)
     });
@@ -202,10 +195,9 @@ impl Analysed<'_> {
         tree.procedures
             .iter()
             .filter(|procedure| {
-                let (Some(first), Some(last)) = (
-                    line_of(procedure.range.start),
-                    line_of(procedure.range.end - 1),
-                ) else {
+                let (Some(first), Some(last)) =
+                    (line_of(procedure.range.start), line_of(procedure.range.end - 1))
+                else {
                     return false;
                 };
                 tree.tokens.lines.files[first.file as usize] == file

@@ -47,17 +47,8 @@ pub fn lex(text: &[u8]) -> Tokens {
     };
     lexer.run();
     let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-    lexer.tokens.push(Token {
-        start: end,
-        end,
-        kind: Kind::End,
-        name: Name(u32::MAX),
-    });
-    Tokens {
-        all: lexer.tokens,
-        names: lexer.names,
-        lines: lexer.lines,
-    }
+    lexer.tokens.push(Token { start: end, end, kind: Kind::End, name: Name(u32::MAX) });
+    Tokens { all: lexer.tokens, names: lexer.names, lines: lexer.lines }
 }
 
 struct Lexer<'t> {
@@ -99,7 +90,7 @@ impl Lexer<'_> {
                 }
                 b'#' if line_start => self.directive(),
                 b'/' if self.peek(1) == b'*' => self.block_comment(),
-                b'/' if self.peek(1) == b'/' => self.to_line_end(),
+                b'/' if self.peek(1) == b'/' => self.skip_line(),
                 b'"' => self.quoted(self.at, b'"', Kind::Text),
                 b'\'' => self.quoted(self.at, b'\'', Kind::Char),
                 b'0'..=b'9' => self.number(),
@@ -112,15 +103,10 @@ impl Lexer<'_> {
     }
 
     fn push(&mut self, start: usize, kind: Kind, name: Name) {
-        self.tokens.push(Token {
-            start: start as u32,
-            end: self.at as u32,
-            kind,
-            name,
-        });
+        self.tokens.push(Token { start: start as u32, end: self.at as u32, kind, name });
     }
 
-    fn to_line_end(&mut self) {
+    fn skip_line(&mut self) {
         while self.at < self.text.len() && self.text[self.at] != b'\n' {
             self.at += 1;
         }
@@ -144,7 +130,7 @@ impl Lexer<'_> {
     /// A line that begins with `#`: a line marker, or a pragma.
     fn directive(&mut self) {
         let start = self.at;
-        self.to_line_end();
+        self.skip_line();
         let line = &self.text[start..self.at];
         if self.lines.marker(line, self.at + 1) {
             return;
@@ -243,14 +229,8 @@ mod tests {
 
     #[test]
     fn splits_as_c_does() {
-        assert_eq!(
-            texts("a+++b>>=1.5e-3"),
-            ["a", "++", "+", "b", ">>=", "1.5e-3"]
-        );
-        assert_eq!(
-            texts(r#"L"x\"y" u8"z" 'a' '\''"#),
-            [r#"L"x\"y""#, r#"u8"z""#, "'a'", r"'\''"]
-        );
+        assert_eq!(texts("a+++b>>=1.5e-3"), ["a", "++", "+", "b", ">>=", "1.5e-3"]);
+        assert_eq!(texts(r#"L"x\"y" u8"z" 'a' '\''"#), [r#"L"x\"y""#, r#"u8"z""#, "'a'", r"'\''"]);
     }
 
     #[test]

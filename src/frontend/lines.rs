@@ -37,14 +37,10 @@ impl LineMap {
     /// the next line begins. False if the line is no marker.
     pub fn marker(&mut self, line: &[u8], next: usize) -> bool {
         let rest = line[1..].trim_ascii_start();
-        let rest = rest
-            .strip_prefix(b"line")
-            .unwrap_or(rest)
-            .trim_ascii_start();
+        let rest = rest.strip_prefix(b"line").unwrap_or(rest).trim_ascii_start();
         let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
-        let Some(number) = std::str::from_utf8(&rest[..digits])
-            .ok()
-            .and_then(|n| n.parse::<u32>().ok())
+        let Some(number) =
+            std::str::from_utf8(&rest[..digits]).ok().and_then(|n| n.parse::<u32>().ok())
         else {
             return false;
         };
@@ -79,10 +75,7 @@ impl LineMap {
         let run = &self.runs[..self.runs.partition_point(|run| run.start <= offset)];
         let run = run.last()?;
         let line = self.newlines.partition_point(|start| *start <= offset) as u32;
-        Some(Place {
-            file: run.file,
-            line: run.line + (line - 1).saturating_sub(run.first),
-        })
+        Some(Place { file: run.file, line: run.line + (line - 1).saturating_sub(run.first) })
     }
 }
 
@@ -109,10 +102,7 @@ mod tests {
         let text = "# 1 \"a.c\"\nint a;\nint b;\n# 7 \"dir/b.h\" 1\nint c;\n\nint d;\n";
         let tokens = lex(text.as_bytes());
         let at = |needle: &str| {
-            let place = tokens
-                .lines
-                .place(text.find(needle).unwrap() as u32)
-                .unwrap();
+            let place = tokens.lines.place(text.find(needle).unwrap() as u32).unwrap();
             (tokens.lines.files[place.file as usize].as_str(), place.line)
         };
         assert_eq!(at("int a"), ("a.c", 1));

@@ -14,9 +14,7 @@ pub fn integer(text: &[u8]) -> Option<i64> {
     } else {
         (10, digits)
     };
-    i64::from_str_radix(digits, radix)
-        .ok()
-        .filter(|_| !digits.starts_with(['+', '-']))
+    i64::from_str_radix(digits, radix).ok().filter(|_| !digits.starts_with(['+', '-']))
 }
 
 #[cfg(test)]

@@ -86,10 +86,8 @@ pub struct Names {
 
 impl Default for Names {
     fn default() -> Self {
-        let mut names = Self {
-            by_text: FxHashMap::default(),
-            texts: vec![Box::default(); kw::COUNT as usize],
-        };
+        let mut names =
+            Self { by_text: FxHashMap::default(), texts: vec![Box::default(); kw::COUNT as usize] };
         for (spelling, name) in SPELLINGS {
             names.by_text.insert(spelling.as_bytes().into(), *name);
             names.texts[name.0 as usize] = spelling.as_bytes().into();

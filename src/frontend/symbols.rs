@@ -26,11 +26,7 @@ pub struct Symbolic<'s> {
 /// other way, since then nothing is certain.
 pub fn align(tree: &Tree<'_>, symbolic: &Symbolic<'_>) -> FxHashMap<u32, String> {
     let other = lex(symbolic.text);
-    let other: Vec<_> = other
-        .all
-        .iter()
-        .filter(|t| t.kind != Kind::Pragma)
-        .collect();
+    let other: Vec<_> = other.all.iter().filter(|t| t.kind != Kind::Pragma).collect();
     let mut found = FxHashMap::default();
     if other.len() != tree.tokens.all.len() {
         return found;
@@ -57,19 +53,14 @@ pub fn align(tree: &Tree<'_>, symbolic: &Symbolic<'_>) -> FxHashMap<u32, String>
 }
 
 fn names_symbol(text: &[u8]) -> bool {
-    SYMBOLS
-        .iter()
-        .any(|(_, name)| text.windows(name.len()).any(|w| w == name.as_bytes()))
+    SYMBOLS.iter().any(|(_, name)| text.windows(name.len()).any(|w| w == name.as_bytes()))
 }
 
 /// Is `here` the absolute name of a file below the root, and `there` the same
 /// with the root mapped to a dot?
 fn is_file_below_root(here: &[u8], there: &[u8], root: &str) -> bool {
     let prefix = format!("\"{root}");
-    match (
-        here.strip_prefix(prefix.as_bytes()),
-        there.strip_prefix(b"\"."),
-    ) {
+    match (here.strip_prefix(prefix.as_bytes()), there.strip_prefix(b"\".")) {
         (Some(here), Some(there)) => here == there,
         _ => false,
     }

@@ -15,10 +15,7 @@ pub struct Range {
 
 impl Range {
     pub fn new(start: u32, end: u32) -> Self {
-        Self {
-            start,
-            end: end.max(start),
-        }
+        Self { start, end: end.max(start) }
     }
 
     pub fn to(self, end: Range) -> Self {
@@ -76,12 +73,7 @@ pub enum ExprKind {
 
 impl Expr {
     pub fn plain(range: Range, kids: Vec<Expr>) -> Self {
-        Self {
-            kind: ExprKind::Plain,
-            range,
-            kids,
-            weak: false,
-        }
+        Self { kind: ExprKind::Plain, range, kids, weak: false }
     }
 
     /// Whether its evaluation branches or calls anything.

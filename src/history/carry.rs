@@ -13,10 +13,7 @@ pub enum ProcedureMap {
     /// The graph is the same, node for node.
     Same { unit: Fingerprint, base: usize },
     /// Old edge (within the procedure) to new edge (within the new unit).
-    Edges {
-        unit: Fingerprint,
-        edges: FxHashMap<usize, Vec<usize>>,
-    },
+    Edges { unit: Fingerprint, edges: FxHashMap<usize, Vec<usize>> },
     /// It is gone, or was not looked at.
     Gone,
 }
@@ -105,10 +102,7 @@ impl EntityMap {
         carried: &'c mut Carried,
     ) -> Result<&'c mut EdgeBits, Unmapped> {
         let size = *self.sizes.get(&unit).ok_or(Unmapped)?;
-        Ok(carried
-            .rows
-            .entry(unit)
-            .or_insert_with(|| bitvec![u8, Lsb0; 0; size]))
+        Ok(carried.rows.entry(unit).or_insert_with(|| bitvec![u8, Lsb0; 0; size]))
     }
 }
 
@@ -121,9 +115,7 @@ mod tests {
     }
 
     fn map(target: ProcedureMap) -> EntityMap {
-        let unit = UnitMap {
-            procedures: vec![(0, 3, target)],
-        };
+        let unit = UnitMap { procedures: vec![(0, 3, target)] };
         EntityMap {
             units: FxHashMap::from_iter([(fp(1), unit)]),
             sizes: FxHashMap::from_iter([(fp(2), 5)]),
@@ -156,9 +148,6 @@ mod tests {
     fn a_taken_edge_without_counterpart_cannot_be_carried() {
         let edges = FxHashMap::from_iter([(0, vec![1])]);
         let map = map(ProcedureMap::Edges { unit: fp(2), edges });
-        assert_eq!(
-            carry(&map, bitvec![u8, Lsb0; 1, 1, 0]).unwrap_err(),
-            Unmapped
-        );
+        assert_eq!(carry(&map, bitvec![u8, Lsb0; 1, 1, 0]).unwrap_err(), Unmapped);
     }
 }

@@ -15,6 +15,8 @@ pub struct Program {
     pub link: Fingerprint,
     /// Fingerprints of the units, in the order of the link.
     pub units: Vec<Fingerprint>,
+    /// Names that code in it which is not analysed defines or uses, sorted.
+    pub outside_names: Vec<String>,
 }
 
 /// Files with the fingerprints of their content; for a file that is not there

@@ -21,9 +21,7 @@ pub struct History {
 
 impl History {
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Ok(Self {
-            store: Store::open(path)?,
-        })
+        Ok(Self { store: Store::open(path)? })
     }
 
     pub fn is_empty(&self) -> bool {

@@ -33,10 +33,7 @@ pub enum StoreError {
     #[error("{path}: the history is damaged ({what})")]
     Damaged { path: String, what: &'static str },
     #[error("{path}: {source}")]
-    Io {
-        path: String,
-        source: std::io::Error,
-    },
+    Io { path: String, source: std::io::Error },
 }
 
 /// An open history file, or one that is not there yet.
@@ -76,17 +73,11 @@ impl Store {
     }
 
     fn io(&self, source: std::io::Error) -> StoreError {
-        StoreError::Io {
-            path: self.path.display().to_string(),
-            source,
-        }
+        StoreError::Io { path: self.path.display().to_string(), source }
     }
 
     pub(super) fn damaged(&self, what: &'static str) -> StoreError {
-        StoreError::Damaged {
-            path: self.path.display().to_string(),
-            what,
-        }
+        StoreError::Damaged { path: self.path.display().to_string(), what }
     }
 
     fn load(&mut self, file: &fs_err::File) -> Result<(), StoreError> {
@@ -97,9 +88,7 @@ impl Store {
         let mut newest: Option<Slot> = None;
         for slot in slots.chunks(SLOT as usize) {
             if let Some(slot) = self.slot(slot)?
-                && newest
-                    .as_ref()
-                    .is_none_or(|newest| newest.generation < slot.generation)
+                && newest.as_ref().is_none_or(|newest| newest.generation < slot.generation)
             {
                 newest = Some(slot);
             }
@@ -126,45 +115,25 @@ impl Store {
         let version = number(8) as u32;
         if version != VERSION {
             let path = self.path.display().to_string();
-            return Err(StoreError::Version {
-                path,
-                found: version,
-            });
+            return Err(StoreError::Version { path, found: version });
         }
         if Fingerprint::of(&bytes[..SLOT_USED - 16]).0 != bytes[SLOT_USED - 16..SLOT_USED] {
             return Ok(None);
         }
         let mut check = [0; 16];
         check.copy_from_slice(&bytes[40..56]);
-        let manifest = BlobAt {
-            offset: number(24),
-            length: number(32),
-            check: Fingerprint(check),
-        };
-        Ok(Some(Slot {
-            generation: number(16),
-            manifest,
-        }))
+        let manifest = BlobAt { offset: number(24), length: number(32), check: Fingerprint(check) };
+        Ok(Some(Slot { generation: number(16), manifest }))
     }
 
     fn read_checked(&self, file: &fs_err::File, at: BlobAt) -> Result<Vec<u8>, StoreError> {
         let size = file.metadata().map_err(|e| self.io(e))?.len();
-        if at
-            .offset
-            .checked_add(at.length)
-            .is_none_or(|end| end > size)
-        {
+        if at.offset.checked_add(at.length).is_none_or(|end| end > size) {
             return Err(self.damaged("cut off"));
         }
         let mut bytes = vec![0; at.length as usize];
-        file.file()
-            .read_exact_at(&mut bytes, at.offset)
-            .map_err(|e| self.io(e))?;
-        if Fingerprint::of(&bytes) == at.check {
-            Ok(bytes)
-        } else {
-            Err(self.damaged("contents"))
-        }
+        file.file().read_exact_at(&mut bytes, at.offset).map_err(|e| self.io(e))?;
+        if Fingerprint::of(&bytes) == at.check { Ok(bytes) } else { Err(self.damaged("contents")) }
     }
 
     /// The bytes of a blob.
@@ -177,10 +146,7 @@ impl Store {
             .blobs
             .get(&(kind, id))
             .ok_or_else(|| self.damaged("a part is missing"))?;
-        let file = self
-            .file
-            .as_ref()
-            .ok_or_else(|| self.damaged("a part is missing"))?;
+        let file = self.file.as_ref().ok_or_else(|| self.damaged("a part is missing"))?;
         let bytes = self.read_checked(file, *at)?;
         zstd::stream::decode_all(&*bytes).map_err(|_| self.damaged("contents"))
     }
@@ -208,10 +174,8 @@ impl Store {
         if self.file.is_none() || is_wasteful {
             return self.write_anew();
         }
-        let file = fs_err::OpenOptions::new()
-            .write(true)
-            .open(&self.path)
-            .map_err(|e| self.io(e))?;
+        let file =
+            fs_err::OpenOptions::new().write(true).open(&self.path).map_err(|e| self.io(e))?;
         self.append(&file)
     }
 
@@ -238,18 +202,11 @@ impl Store {
             check: Fingerprint::of(&manifest),
         };
         out.extend(manifest);
-        file.file()
-            .write_all_at(&out, self.end)
-            .map_err(|e| self.io(e))?;
+        file.file().write_all_at(&out, self.end).map_err(|e| self.io(e))?;
         file.sync_data().map_err(|e| self.io(e))?;
-        let slot = Slot {
-            generation: self.generation + 1,
-            manifest: at,
-        };
+        let slot = Slot { generation: self.generation + 1, manifest: at };
         let place = (slot.generation % 2) * SLOT;
-        file.file()
-            .write_all_at(&slot.encode(), place)
-            .map_err(|e| self.io(e))?;
+        file.file().write_all_at(&slot.encode(), place).map_err(|e| self.io(e))?;
         file.sync_data().map_err(|e| self.io(e))?;
         self.generation += 1;
         self.end += out.len() as u64;
@@ -272,14 +229,11 @@ impl Store {
             .prefix("history.")
             .tempfile_in(directory)
             .map_err(|e| self.io(e))?;
-        new.write_all(&vec![0; 2 * SLOT as usize])
-            .map_err(|e| self.io(e))?;
+        new.write_all(&vec![0; 2 * SLOT as usize]).map_err(|e| self.io(e))?;
         let path = std::mem::replace(&mut self.path, new.path().to_path_buf());
         self.end = 2 * SLOT;
         let file = fs_err::OpenOptions::new().write(true).open(&self.path);
-        let result = file
-            .map_err(|e| self.io(e))
-            .and_then(|file| self.append(&file));
+        let result = file.map_err(|e| self.io(e)).and_then(|file| self.append(&file));
         self.path = path;
         result?;
         new.persist(&self.path).map_err(|e| self.io(e.error))?;

@@ -54,27 +54,15 @@ impl Edits {
             Site::Entry { open } => {
                 self.insert(end_of(open), Turn::Behind, writer.declaration(probe));
             }
-            Site::Arm {
-                condition,
-                weak,
-                outcome,
-            } => {
+            Site::Arm { condition, weak, outcome } => {
                 let start = start_of(condition.start);
                 let end = end_of(condition.end - 1);
-                let closes = |outcome_is_false| Turn::Closes {
-                    from_end: length - start,
-                    outcome_is_false,
-                };
+                let closes =
+                    |outcome_is_false| Turn::Closes { from_end: length - start, outcome_is_false };
                 // `(e?({P;1;}):({Q;0;}))`: the arm of truth opens, the other closes.
                 if outcome {
                     let open = if weak { "((" } else { "(" };
-                    self.insert(
-                        start,
-                        Turn::Opens {
-                            from_end: length - end,
-                        },
-                        open.to_string(),
-                    );
+                    self.insert(start, Turn::Opens { from_end: length - end }, open.to_string());
                     let close = if weak { ")" } else { "" };
                     let text = format!("{close}?{}", writer.value(probe, 1));
                     self.insert(end, closes(false), text);
@@ -83,20 +71,12 @@ impl Edits {
                     self.insert(end, closes(true), text);
                 }
             }
-            Site::Case {
-                start,
-                colon,
-                falls_in,
-            } => {
+            Site::Case { start, colon, falls_in } => {
                 let label = writer.label(probe);
                 if falls_in {
                     self.insert(start_of(start), Turn::Before, format!("goto {label};"));
                 }
-                let landing = if falls_in {
-                    format!("{label}:;")
-                } else {
-                    String::new()
-                };
+                let landing = if falls_in { format!("{label}:;") } else { String::new() };
                 let text = format!(" {};{landing}", writer.probe(probe));
                 self.insert(end_of(colon), Turn::Behind, text);
             }
@@ -111,11 +91,7 @@ impl Edits {
                 self.insert(start_of(close), Turn::Before, text);
             }
             Site::AfterExpression { end } => {
-                self.insert(
-                    end_of(end - 1),
-                    Turn::Behind,
-                    format!(",{}", writer.void(probe)),
-                );
+                self.insert(end_of(end - 1), Turn::Behind, format!(",{}", writer.void(probe)));
             }
             Site::AfterDeclaration { end } => {
                 self.insert(end_of(end - 1), Turn::Behind, writer.declaration(probe));

@@ -29,11 +29,7 @@ pub struct Writer {
 
 impl Writer {
     pub fn new(unit: Fingerprint, architecture: Architecture) -> Self {
-        Self {
-            map: format!("__edgewise_map_{}", unit.hex()),
-            unit,
-            architecture,
-        }
+        Self { map: format!("__edgewise_map_{}", unit.hex()), unit, architecture }
     }
 
     /// One store that the compiler can neither move, merge nor drop.
@@ -62,10 +58,7 @@ impl Writer {
     /// those who want declarations first.
     pub fn declaration(&self, probe: ProbeId) -> String {
         let value = self.value(probe, 0);
-        format!(
-            " int __edgewise_{} __attribute__((__unused__))={value};",
-            probe.0
-        )
+        format!(" int __edgewise_{} __attribute__((__unused__))={value};", probe.0)
     }
 
     pub fn label(&self, probe: ProbeId) -> String {
@@ -103,10 +96,7 @@ pub fn record_asm(record: &[u8]) -> String {
     let mut out = String::with_capacity(record.len() * 5 + 100);
     for chunk in record.chunks(ASM_CHUNK) {
         let section = RECORD_SECTION;
-        let _ = write!(
-            out,
-            "\n__asm__(\".pushsection {section},\\\"\\\",@progbits\\n.ascii \\\""
-        );
+        let _ = write!(out, "\n__asm__(\".pushsection {section},\\\"\\\",@progbits\\n.ascii \\\"");
         for byte in chunk {
             let _ = write!(out, "\\\\{byte:03o}");
         }

@@ -26,12 +26,7 @@ pub fn text(index: &UnitIndex, name: &str, graph: &Graph) -> String {
             (format!("{id:>4} {}", title(index, node)), edges.join(", "))
         })
         .collect();
-    let width = rows
-        .iter()
-        .map(|(left, _)| left.chars().count())
-        .max()
-        .unwrap_or(0)
-        .min(70);
+    let width = rows.iter().map(|(left, _)| left.chars().count()).max().unwrap_or(0).min(70);
     for (left, right) in rows {
         let pad = " ".repeat(width.saturating_sub(left.chars().count()));
         let _ = writeln!(out, "{}", format!("{left}{pad}  {right}").trim_end());
@@ -40,21 +35,14 @@ pub fn text(index: &UnitIndex, name: &str, graph: &Graph) -> String {
 }
 
 pub fn dot(index: &UnitIndex, name: &str, graph: &Graph) -> String {
-    let mut out = format!(
-        "digraph {} {{\n  node [shape=box, fontname=monospace];\n",
-        quoted(name)
-    );
+    let mut out = format!("digraph {} {{\n  node [shape=box, fontname=monospace];\n", quoted(name));
     for (id, node) in graph.nodes.iter().enumerate() {
         let shape = match node.kind {
             NodeKind::Predicate | NodeKind::Switch => ", shape=diamond",
             NodeKind::Entry | NodeKind::Exit => ", shape=oval",
             _ => "",
         };
-        let _ = writeln!(
-            out,
-            "  n{id} [label={}{shape}];",
-            quoted(&title(index, node))
-        );
+        let _ = writeln!(out, "  n{id} [label={}{shape}];", quoted(&title(index, node)));
     }
     for edge in &graph.edges {
         let label = quoted(&edge_name(&edge.label));
@@ -70,10 +58,7 @@ fn title(index: &UnitIndex, node: &Node) -> String {
         NodeKind::Exit => String::from("exit"),
         NodeKind::Spin => String::from("endless loop"),
         _ => {
-            let file = index
-                .files
-                .get(node.place.file as usize)
-                .map_or("", String::as_str);
+            let file = index.files.get(node.place.file as usize).map_or("", String::as_str);
             let file = file.rsplit('/').next().unwrap_or_default();
             format!("{file}:{}  {}", node.place.line, node.text)
         }

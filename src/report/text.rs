@@ -26,11 +26,7 @@ pub fn selection(report: &Report) -> String {
             out.push_str(&self::reason(reason));
         }
         if reasons.len() > SHOWN_REASONS {
-            let _ = writeln!(
-                out,
-                "    and {} more reasons",
-                reasons.len() - SHOWN_REASONS
-            );
+            let _ = writeln!(out, "    and {} more reasons", reasons.len() - SHOWN_REASONS);
         }
         out.push('\n');
     }
@@ -79,10 +75,7 @@ fn edge_reason(edge: &EdgeReason) -> String {
         let _ = write!(out, ": {}", edge.because);
     }
     out.push('\n');
-    let same = edge
-        .new
-        .as_ref()
-        .is_some_and(|new| new.text == edge.old.text);
+    let same = edge.new.as_ref().is_some_and(|new| new.text == edge.old.text);
     if same {
         out.push_str(&source(" ", &edge.old));
         return out;
@@ -95,12 +88,7 @@ fn edge_reason(edge: &EdgeReason) -> String {
 }
 
 fn source(mark: &str, line: &SourceLine) -> String {
-    format!(
-        "    {mark} {}:{}: {}\n",
-        line.file,
-        line.line,
-        short(&line.text)
-    )
+    format!("    {mark} {}:{}: {}\n", line.file, line.line, short(&line.text))
 }
 
 fn short(text: &str) -> String {

@@ -45,25 +45,15 @@ impl Definitions {
                 let name = linked(key, &unit.index.symbols[definition.symbol as usize]);
                 for mention in &definition.mentions {
                     let mention = linked(key, &unit.index.symbols[*mention as usize]);
-                    found
-                        .mentioned_by
-                        .entry(mention)
-                        .or_default()
-                        .push(name.clone());
+                    found.mentioned_by.entry(mention).or_default().push(name.clone());
                 }
-                found
-                    .by_name
-                    .entry(name)
-                    .or_default()
-                    .insert(definition.fingerprint);
+                found.by_name.entry(name).or_default().insert(definition.fingerprint);
             }
             // A procedure's name stands for the procedure: it counts whether it
             // is there, not what it says.
             for procedure in &unit.index.procedures {
-                let symbol = Symbol {
-                    name: procedure.name.clone(),
-                    is_static: procedure.is_static,
-                };
+                let symbol =
+                    Symbol { name: procedure.name.clone(), is_static: procedure.is_static };
                 found.by_name.entry(linked(key, &symbol)).or_default();
             }
         }
@@ -105,6 +95,20 @@ impl ChangedDefinitions {
             }
         }
         Self(changed)
+    }
+
+    /// Names of the whole image whose definition changed, in order.
+    pub fn external(&self) -> impl Iterator<Item = (&str, &str)> {
+        let mut names: Vec<(&str, &str)> = self
+            .0
+            .iter()
+            .filter_map(|(name, what)| match name {
+                Linked::External(name) => Some((name.as_str(), what.as_str())),
+                Linked::Static(..) => None,
+            })
+            .collect();
+        names.sort_unstable();
+        names.into_iter()
     }
 
     /// What to say of a symbol of a unit, if its definition changed.

@@ -20,8 +20,6 @@ impl Matrix {
     /// Tests that took an edge, given by its place in the rows of its unit.
     pub fn tests_on_edge(&self, unit: Fingerprint, edge: usize) -> impl Iterator<Item = TestId> {
         let rows = self.rows.get(&unit).map(Vec::as_slice).unwrap_or_default();
-        rows.iter()
-            .filter(move |(_, row)| is_taken(row, edge))
-            .map(|(test, _)| *test)
+        rows.iter().filter(move |(_, row)| is_taken(row, edge)).map(|(test, _)| *test)
     }
 }

@@ -9,5 +9,5 @@ pub mod version;
 pub mod walk;
 
 pub use matrix::Matrix;
-pub use program::{Comparison, NewProgram, Outcome, Statistics, compare};
+pub use program::{Comparison, NewProgram, Outcome, Outside, Statistics, compare};
 pub use reason::{EdgeReason, Reason, SourceLine};

@@ -60,8 +60,20 @@ pub struct Analysed {
     pub multiply_visited: bool,
 }
 
+/// What is known about the world around the programs.
+pub trait Outside {
+    /// Whether code that is not analysed, in a process of this program, may
+    /// use or define a name.
+    fn knows(&self, program: &Comparison, name: &str) -> bool;
+}
+
 /// Compares all programs of a history with their successors.
-pub fn compare(comparisons: &[Comparison], matrix: &Matrix, strict_lines: bool) -> Outcome {
+pub fn compare(
+    comparisons: &[Comparison],
+    matrix: &Matrix,
+    outside: &dyn Outside,
+    strict_lines: bool,
+) -> Outcome {
     let mut outcome = Outcome::default();
     for comparison in comparisons {
         let new = match &comparison.new {
@@ -71,11 +83,12 @@ pub fn compare(comparisons: &[Comparison], matrix: &Matrix, strict_lines: bool) 
                 continue;
             }
         };
-        let wholes = whole_program_changes(&comparison.old, new);
+        let changed = changed_definitions(comparisons, comparison, new);
+        let mut wholes = whole_program_changes(&comparison.old, new);
+        wholes.extend(changes_seen_outside(comparison, &changed, outside));
         for what in &wholes {
             outcome.select_all(comparison, what);
         }
-        let changed = changed_definitions(comparisons, comparison, new);
         let walk = Walk::new(&comparison.old, new, &changed, strict_lines);
         let mut program = ProgramSelection {
             comparison,
@@ -105,13 +118,7 @@ impl Outcome {
     fn select_all(&mut self, comparison: &Comparison, what: &str) {
         for test in &comparison.tests {
             let program = comparison.old.path.clone();
-            self.select(
-                *test,
-                Reason::Program {
-                    program,
-                    what: what.to_string(),
-                },
-            );
+            self.select(*test, Reason::Program { program, what: what.to_string() });
         }
     }
 }
@@ -141,34 +148,23 @@ fn changed_definitions(
 
 /// Units of the old program with their successors.
 fn pair_units(old: &ProgramVersion, new: &ProgramVersion) -> Vec<Option<UnitIx>> {
-    let by_key: FxHashMap<&UnitKey, UnitIx> = new
-        .units
-        .iter()
-        .enumerate()
-        .map(|(ix, unit)| (&unit.index.key, UnitIx::new(ix)))
-        .collect();
-    old.units
-        .iter()
-        .map(|unit| by_key.get(&unit.index.key).copied())
-        .collect()
+    let by_key: FxHashMap<&UnitKey, UnitIx> =
+        new.units.iter().enumerate().map(|(ix, unit)| (&unit.index.key, UnitIx::new(ix))).collect();
+    old.units.iter().map(|unit| by_key.get(&unit.index.key).copied()).collect()
 }
 
 /// Changes that no edge of the program shows.
 fn whole_program_changes(old: &ProgramVersion, new: &ProgramVersion) -> Vec<String> {
     let mut found = Vec::new();
     if old.link != new.link {
-        found.push(String::from(
-            "it is linked otherwise, or with other objects",
-        ));
+        found.push(String::from("it is linked otherwise, or with other objects"));
     }
     let pairing = pair_units(old, new);
     for (unit, successor) in old.units.iter().zip(&pairing) {
         let source = &unit.index.key.source;
         let Some(successor) = successor.map(|ix| new.unit(ix)) else {
             if unit.index.composition != empty_composition() {
-                found.push(format!(
-                    "{source} is gone, which acted on the whole program"
-                ));
+                found.push(format!("{source} is gone, which acted on the whole program"));
             }
             continue;
         };
@@ -176,9 +172,7 @@ fn whole_program_changes(old: &ProgramVersion, new: &ProgramVersion) -> Vec<Stri
             continue;
         }
         if unit.index.how != successor.index.how {
-            found.push(format!(
-                "{source} is compiled otherwise (flags or compiler)"
-            ));
+            found.push(format!("{source} is compiled otherwise (flags or compiler)"));
         }
         if unit.index.composition != successor.index.composition {
             found.push(format!(
@@ -195,6 +189,28 @@ fn whole_program_changes(old: &ProgramVersion, new: &ProgramVersion) -> Vec<Stri
         if is_new && unit.index.composition != empty_composition() {
             let source = &unit.index.key.source;
             found.push(format!("{source} is new and acts on the whole program"));
+        }
+    }
+    found
+}
+
+/// Changed definitions that code without graphs may see: a library that is
+/// interposed, an object that was not analysed, a look-up by name.
+fn changes_seen_outside(
+    comparison: &Comparison,
+    changed: &ChangedDefinitions,
+    outside: &dyn Outside,
+) -> Vec<String> {
+    let looks_up = ["dlsym", "dlvsym"].iter().find(|name| {
+        let units = &comparison.old.units;
+        units.iter().any(|unit| unit.index.symbols.iter().any(|symbol| symbol.name == **name))
+    });
+    let mut found = Vec::new();
+    for (name, what) in changed.external() {
+        if let Some(looks_up) = looks_up {
+            found.push(format!("{what}, and the program looks up names by {looks_up}"));
+        } else if outside.knows(comparison, name) {
+            found.push(format!("{what}, and code that is not analysed uses that name"));
         }
     }
     found
@@ -263,16 +279,9 @@ impl ProgramSelection<'_> {
             let at = procedures
                 .iter()
                 .position(|p| p.name == old.name && p.is_static == old.is_static)?;
-            Some(ProcRef {
-                unit,
-                procedure: crate::ids::ProcIx::new(at),
-            })
+            Some(ProcRef { unit, procedure: crate::ids::ProcIx::new(at) })
         });
-        in_unit.or_else(|| {
-            (!old.is_static)
-                .then(|| self.new.global(&old.name))
-                .flatten()
-        })
+        in_unit.or_else(|| (!old.is_static).then(|| self.new.global(&old.name)).flatten())
     }
 
     /// Procedures that the walk did not reach and that tests entered all the
@@ -305,9 +314,7 @@ impl ProgramSelection<'_> {
         }
         let index = &self.comparison.old.unit(old.unit).index;
         before.mentions.iter().any(|mention| {
-            changed
-                .of_symbol(&index.key, &index.symbols[*mention as usize])
-                .is_some()
+            changed.of_symbol(&index.key, &index.symbols[*mention as usize]).is_some()
         })
     }
 
@@ -319,10 +326,7 @@ impl ProgramSelection<'_> {
         let base = unit.base(procedure.procedure);
         let mut tests: Vec<TestId> = graph
             .out_edges(Graph::ENTRY)
-            .flat_map(|(edge, _)| {
-                self.matrix
-                    .tests_on_edge(unit.fingerprint(), base + edge.ix())
-            })
+            .flat_map(|(edge, _)| self.matrix.tests_on_edge(unit.fingerprint(), base + edge.ix()))
             .collect();
         tests.sort();
         tests.dedup();
@@ -330,17 +334,13 @@ impl ProgramSelection<'_> {
     }
 
     fn someone_unselected_entered(&self, procedure: ProcRef) -> bool {
-        self.entered(procedure)
-            .iter()
-            .any(|test| !self.outcome.selected.contains_key(test))
+        self.entered(procedure).iter().any(|test| !self.outcome.selected.contains_key(test))
     }
 
     fn select_entered(&mut self, procedure: ProcRef) {
         let unit = self.comparison.old.unit(procedure.unit);
         let index = unit.procedure(procedure.procedure);
-        let text = unit
-            .graph(procedure.procedure)
-            .map(|g| g.node(Graph::ENTRY).text.clone());
+        let text = unit.graph(procedure.procedure).map(|g| g.node(Graph::ENTRY).text.clone());
         let reason = Reason::ProcedureGone {
             program: self.comparison.old.path.clone(),
             procedure: index.name.clone(),
@@ -365,13 +365,9 @@ impl ProgramSelection<'_> {
             let reason = self.reason(&dangerous, &callers);
             let unit = self.comparison.old.unit(dangerous.pair.0.unit);
             let edge = unit.base(dangerous.pair.0.procedure) + dangerous.edge.ix();
-            let tests: Vec<TestId> = self
-                .matrix
-                .tests_on_edge(unit.fingerprint(), edge)
-                .collect();
+            let tests: Vec<TestId> = self.matrix.tests_on_edge(unit.fingerprint(), edge).collect();
             for test in tests {
-                self.outcome
-                    .select(test, Reason::Edge(Box::new(reason.clone())));
+                self.outcome.select(test, Reason::Edge(Box::new(reason.clone())));
             }
             self.outcome.dangerous.push(reason);
         }
@@ -388,17 +384,9 @@ impl ProgramSelection<'_> {
         let mut reason = EdgeReason {
             program: program.path.clone(),
             procedure: unit.procedure(old.procedure).name.clone(),
-            from: SourceLine {
-                file: String::new(),
-                line: 0,
-                text: String::new(),
-            },
+            from: SourceLine { file: String::new(), line: 0, text: String::new() },
             edge: String::new(),
-            old: SourceLine {
-                file: String::new(),
-                line: 0,
-                text: String::new(),
-            },
+            old: SourceLine { file: String::new(), line: 0, text: String::new() },
             new: None,
             because: explain_because(&dangerous.because),
             chain: Vec::new(),
@@ -407,11 +395,7 @@ impl ProgramSelection<'_> {
             let edge = graph.edge(dangerous.edge);
             reason.from = source_line(unit, graph.node(edge.from));
             reason.edge = edge_name(&edge.label);
-            let shown = if dangerous.because == Because::Signature {
-                edge.from
-            } else {
-                edge.to
-            };
+            let shown = if dangerous.because == Because::Signature { edge.from } else { edge.to };
             reason.old = source_line(unit, graph.node(shown));
         }
         if let (Some(node), Some(graph)) = (dangerous.new, self.new.graph(new)) {
@@ -429,18 +413,13 @@ impl ProgramSelection<'_> {
     /// Where the edges of each old procedure are now.
     fn add_to_map(&mut self) {
         for unit in &self.new.units {
-            self.outcome
-                .map
-                .sizes
-                .insert(unit.fingerprint(), unit.edge_count());
+            self.outcome.map.sizes.insert(unit.fingerprint(), unit.edge_count());
         }
         for (unit_ix, unit) in self.comparison.old.units.iter().enumerate() {
             let mut map = UnitMap::default();
             for (ix, procedure) in unit.index.procedures.iter().enumerate() {
-                let at = ProcRef {
-                    unit: UnitIx::new(unit_ix),
-                    procedure: crate::ids::ProcIx::new(ix),
-                };
+                let at =
+                    ProcRef { unit: UnitIx::new(unit_ix), procedure: crate::ids::ProcIx::new(ix) };
                 let base = unit.base(at.procedure);
                 let count = procedure.edge_count as usize;
                 map.procedures.push((base, count, self.procedure_map(at)));
@@ -448,9 +427,7 @@ impl ProgramSelection<'_> {
             // A unit of several programs went the same way in all of them, or
             // its tests cannot be carried.
             let known = self.outcome.map.units.entry(unit.fingerprint());
-            known
-                .and_modify(|known| merge_unit(known, &map))
-                .or_insert(map);
+            known.and_modify(|known| merge_unit(known, &map)).or_insert(map);
         }
     }
 
@@ -463,10 +440,7 @@ impl ProgramSelection<'_> {
         let same = self.comparison.old.procedure(old).fingerprint
             == unit.procedure(new.procedure).fingerprint;
         if same {
-            return ProcedureMap::Same {
-                unit: unit.fingerprint(),
-                base,
-            };
+            return ProcedureMap::Same { unit: unit.fingerprint(), base };
         }
         let Some(pairs) = self.walk.edge_map.get(&(old, new)) else {
             return ProcedureMap::Gone;
@@ -475,10 +449,7 @@ impl ProgramSelection<'_> {
         for (from, to) in pairs {
             edges.entry(from.ix()).or_default().push(base + to.ix());
         }
-        ProcedureMap::Edges {
-            unit: unit.fingerprint(),
-            edges,
-        }
+        ProcedureMap::Edges { unit: unit.fingerprint(), edges }
     }
 }
 
@@ -490,10 +461,7 @@ fn merge_unit(known: &mut UnitMap, other: &UnitMap) {
                 if unit == u && base == b => {}
             (
                 ProcedureMap::Edges { unit, edges },
-                ProcedureMap::Edges {
-                    unit: other_unit,
-                    edges: other_edges,
-                },
+                ProcedureMap::Edges { unit: other_unit, edges: other_edges },
             ) if unit == other_unit => {
                 for (edge, targets) in other_edges {
                     let known = edges.entry(*edge).or_default();
@@ -513,11 +481,7 @@ fn source_line(unit: &UnitVersion, node: &Node) -> SourceLine {
         NodeKind::Spin => String::from("an endless loop"),
         _ => node.text.clone(),
     };
-    SourceLine {
-        file: unit.file(node.place).to_string(),
-        line: node.place.line,
-        text,
-    }
+    SourceLine { file: unit.file(node.place).to_string(), line: node.place.line, text }
 }
 
 pub fn edge_name(label: &EdgeLabel) -> String {

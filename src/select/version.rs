@@ -39,13 +39,7 @@ impl UnitVersion {
                 statics.insert(procedure.name.clone(), ProcIx::new(ix));
             }
         }
-        Self {
-            index,
-            raw,
-            graphs,
-            bases,
-            statics,
-        }
+        Self { index, raw, graphs, bases, statics }
     }
 
     /// The record as bytes, if it came as such.
@@ -60,15 +54,10 @@ impl UnitVersion {
     /// The graph of a procedure; `None` if the record is damaged.
     pub fn graph(&self, procedure: ProcIx) -> Option<&Graph> {
         if self.graphs.get().is_none() {
-            let graphs = self
-                .raw
-                .as_ref()
-                .and_then(|raw| raw.graphs(&self.index).ok());
+            let graphs = self.raw.as_ref().and_then(|raw| raw.graphs(&self.index).ok());
             let _ = self.graphs.set(graphs.unwrap_or_default());
         }
-        self.graphs
-            .get()
-            .and_then(|graphs| graphs.get(procedure.ix()))
+        self.graphs.get().and_then(|graphs| graphs.get(procedure.ix()))
     }
 
     pub fn procedure(&self, procedure: ProcIx) -> &ProcedureIndex {
@@ -81,11 +70,7 @@ impl UnitVersion {
     }
 
     pub fn edge_count(&self) -> usize {
-        self.index
-            .procedures
-            .iter()
-            .map(|p| p.edge_count as usize)
-            .sum()
+        self.index.procedures.iter().map(|p| p.edge_count as usize).sum()
     }
 
     pub fn static_named(&self, name: &str) -> Option<ProcIx> {
@@ -93,10 +78,7 @@ impl UnitVersion {
     }
 
     pub fn file(&self, place: crate::cfg::format::Place) -> &str {
-        self.index
-            .files
-            .get(place.file as usize)
-            .map_or("", String::as_str)
+        self.index.files.get(place.file as usize).map_or("", String::as_str)
     }
 }
 
@@ -112,30 +94,29 @@ pub struct ProgramVersion {
     pub path: String,
     pub link: Fingerprint,
     pub units: Vec<Arc<UnitVersion>>,
+    /// Names that code in it which is not analysed defines or uses, sorted.
+    pub outside_names: Vec<String>,
     globals: FxHashMap<String, ProcRef>,
 }
 
 impl ProgramVersion {
-    pub fn new(path: String, link: Fingerprint, units: Vec<Arc<UnitVersion>>) -> Self {
+    pub fn new(
+        path: String,
+        link: Fingerprint,
+        units: Vec<Arc<UnitVersion>>,
+        outside_names: Vec<String>,
+    ) -> Self {
         let mut globals = FxHashMap::default();
         for (unit_ix, unit) in units.iter().enumerate() {
             for (ix, procedure) in unit.index.procedures.iter().enumerate() {
                 if !procedure.is_static {
-                    let target = ProcRef {
-                        unit: UnitIx::new(unit_ix),
-                        procedure: ProcIx::new(ix),
-                    };
+                    let target = ProcRef { unit: UnitIx::new(unit_ix), procedure: ProcIx::new(ix) };
                     // Of several (weak, inline) the first stands for all.
                     globals.entry(procedure.name.clone()).or_insert(target);
                 }
             }
         }
-        Self {
-            path,
-            link,
-            units,
-            globals,
-        }
+        Self { path, link, units, outside_names, globals }
     }
 
     pub fn unit(&self, unit: UnitIx) -> &UnitVersion {
@@ -169,10 +150,7 @@ impl ProgramVersion {
             .position(|p| !p.is_static && p.name == symbol.name)
             .filter(|_| self.global(&symbol.name).is_some_and(|g| g.unit != unit));
         match own {
-            Some(ix) => Some(ProcRef {
-                unit,
-                procedure: ProcIx::new(ix),
-            }),
+            Some(ix) => Some(ProcRef { unit, procedure: ProcIx::new(ix) }),
             None => self.global(&symbol.name),
         }
     }

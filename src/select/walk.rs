@@ -148,11 +148,7 @@ impl<'p> Walk<'p> {
         }
         self.proctable.insert(pair, Status::Visited);
         self.opened.push((pair, caller));
-        let mut frame = Frame {
-            pair,
-            visited: FxHashSet::default(),
-            todo: Vec::new(),
-        };
+        let mut frame = Frame { pair, visited: FxHashSet::default(), todo: Vec::new() };
         match self.graphs(pair) {
             None => self.reject_entry(pair, Because::Unreadable),
             Some((old, new))
@@ -160,9 +156,7 @@ impl<'p> Walk<'p> {
             {
                 self.reject_entry(pair, Because::Signature);
             }
-            Some(_) => frame
-                .todo
-                .push(Step::Successors(Graph::ENTRY, Graph::ENTRY)),
+            Some(_) => frame.todo.push(Step::Successors(Graph::ENTRY, Graph::ENTRY)),
         }
         frame.visited.insert((Graph::ENTRY, Graph::ENTRY));
         frames.push(frame);
@@ -171,17 +165,11 @@ impl<'p> Walk<'p> {
     /// Every way into the procedure is dangerous.
     fn reject_entry(&mut self, pair: ProcPair, because: Because) {
         let edges = self.old.graph(pair.0).into_iter();
-        let edges: Vec<EdgeId> = edges
-            .flat_map(|g| g.out_edges(Graph::ENTRY).map(|(edge, _)| edge))
-            .collect();
+        let edges: Vec<EdgeId> =
+            edges.flat_map(|g| g.out_edges(Graph::ENTRY).map(|(edge, _)| edge)).collect();
         for edge in edges {
             let because = because.clone();
-            self.dangerous.push(Dangerous {
-                pair,
-                edge,
-                new: Some(Graph::ENTRY),
-                because,
-            });
+            self.dangerous.push(Dangerous { pair, edge, new: Some(Graph::ENTRY), because });
         }
     }
 
@@ -207,17 +195,11 @@ impl<'p> Walk<'p> {
             return;
         };
         let reject = |walk: &mut Self, edge, new, because| {
-            walk.dangerous.push(Dangerous {
-                pair,
-                edge,
-                new,
-                because,
-            });
+            walk.dangerous.push(Dangerous { pair, edge, new, because });
         };
         for (old_id, old_edge) in old.out_edges(old_node) {
-            let counterpart = new
-                .out_edges(new_node)
-                .find(|(_, edge)| same_edge(&edge.label, &old_edge.label));
+            let counterpart =
+                new.out_edges(new_node).find(|(_, edge)| same_edge(&edge.label, &old_edge.label));
             let Some((new_id, new_edge)) = counterpart else {
                 reject(self, old_id, None, Because::EdgeGone);
                 continue;
@@ -231,20 +213,14 @@ impl<'p> Walk<'p> {
                 frame.visited.insert((old_to, new_to));
                 frame.todo.push(Step::Call(old_to, new_to, 0));
             }
-            self.edge_map
-                .entry(pair)
-                .or_default()
-                .insert((old_id, new_id));
+            self.edge_map.entry(pair).or_default().insert((old_id, new_id));
         }
         // A new case takes what default took before.
         for (_, added) in new.out_edges(new_node) {
             let EdgeLabel::Case(_, text) = &added.label else {
                 continue;
             };
-            if old
-                .out_edges(old_node)
-                .any(|(_, edge)| same_edge(&edge.label, &added.label))
-            {
+            if old.out_edges(old_node).any(|(_, edge)| same_edge(&edge.label, &added.label)) {
                 continue;
             }
             for (old_id, edge) in old.out_edges(old_node) {
@@ -261,12 +237,8 @@ impl<'p> Walk<'p> {
     fn call(&self, frame: &mut Frame, old: NodeId, new: NodeId, from: usize) -> Option<ProcPair> {
         let (old_graph, new_graph) = self.graphs(frame.pair)?;
         let (old_node, new_node) = (old_graph.node(old), new_graph.node(new));
-        for (number, (old_call, new_call)) in old_node
-            .calls
-            .iter()
-            .zip(&new_node.calls)
-            .enumerate()
-            .skip(from)
+        for (number, (old_call, new_call)) in
+            old_node.calls.iter().zip(&new_node.calls).enumerate().skip(from)
         {
             let callee = self.old.resolve(frame.pair.0.unit, *old_call);
             let counterpart = self.new.resolve(frame.pair.1.unit, *new_call);
@@ -289,11 +261,7 @@ impl<'p> Walk<'p> {
     }
 
     fn label(&self, node: &Node) -> Fingerprint {
-        if self.strict_lines {
-            node.strict.unwrap_or(node.label)
-        } else {
-            node.label
-        }
+        if self.strict_lines { node.strict.unwrap_or(node.label) } else { node.label }
     }
 
     fn same_label(&mut self, old: &Node, new: &Node) -> bool {

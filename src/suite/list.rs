@@ -6,10 +6,8 @@ use std::path::Path;
 /// Reads a list. The first word of a line is the name, the rest the command;
 /// empty lines and lines that begin with `#` are left out.
 pub fn read(path: &Path, shown: &str, suite: &str) -> Result<Vec<TestCase>, SuiteError> {
-    let text = fs_err::read_to_string(path).map_err(|source| SuiteError::Read {
-        path: shown.to_string(),
-        source,
-    })?;
+    let text = fs_err::read_to_string(path)
+        .map_err(|source| SuiteError::Read { path: shown.to_string(), source })?;
     parse(&text, shown, suite)
 }
 
@@ -28,10 +26,7 @@ fn parse(text: &str, shown: &str, suite: &str) -> Result<Vec<TestCase>, SuiteErr
             });
         };
         let name = format!("{suite}/{name}");
-        tests.push(TestCase {
-            name,
-            command: command.trim().to_string(),
-        });
+        tests.push(TestCase { name, command: command.trim().to_string() });
     }
     Ok(tests)
 }
@@ -43,19 +38,13 @@ mod tests {
     #[test]
     fn reads_names_and_commands() {
         let tests = parse("# all\n\none  ./a  -x\ntwo ./b\n", "list", "cli").unwrap();
-        let pairs: Vec<_> = tests
-            .iter()
-            .map(|t| (t.name.as_str(), t.command.as_str()))
-            .collect();
+        let pairs: Vec<_> = tests.iter().map(|t| (t.name.as_str(), t.command.as_str())).collect();
         assert_eq!(pairs, [("cli/one", "./a  -x"), ("cli/two", "./b")]);
     }
 
     #[test]
     fn a_name_alone_is_an_error_with_its_place() {
         let error = parse("one ./a\ntwo\n", "tests/list", "cli").unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "tests/list:2: `two` has a name but no command"
-        );
+        assert_eq!(error.to_string(), "tests/list:2: `two` has a name but no command");
     }
 }

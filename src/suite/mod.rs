@@ -28,16 +28,9 @@ impl TestCase {
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
     #[error("cannot read {path}: {source}")]
-    Read {
-        path: String,
-        source: std::io::Error,
-    },
+    Read { path: String, source: std::io::Error },
     #[error("{path}:{line}: {what}")]
-    Line {
-        path: String,
-        line: usize,
-        what: String,
-    },
+    Line { path: String, line: usize, what: String },
     #[error("two tests have the name `{0}`")]
     Duplicate(String),
 }

@@ -90,11 +90,6 @@ impl Pool<'_> {
         let text = std::fs::read(&output).unwrap_or_default();
         let _ = std::fs::remove_file(&output);
         let _ = std::fs::remove_dir_all(&trace);
-        Finished {
-            test: test.clone(),
-            ran,
-            trace: collected,
-            output: text,
-        }
+        Finished { test: test.clone(), ran, trace: collected, output: text }
     }
 }

@@ -112,13 +112,7 @@ impl Processes {
                 .process_group(0)
                 .spawn()?;
             let deadline = timeout.map(|timeout| start + timeout);
-            running.insert(
-                child.id(),
-                Running {
-                    deadline,
-                    timed_out: false,
-                },
-            );
+            running.insert(child.id(), Running { deadline, timed_out: false });
             child
         };
         let leader = child.id();
@@ -139,12 +133,7 @@ impl Processes {
         } else {
             Outcome::Failed
         };
-        Ok(Ran {
-            outcome,
-            ending: status.to_string(),
-            duration,
-            left_over,
-        })
+        Ok(Ran { outcome, ending: status.to_string(), duration, left_over })
     }
 
     /// Whether processes of the test are still alive after a short grace.
@@ -166,10 +155,7 @@ impl Processes {
     fn has_orphans(&self, trace: &Path) -> bool {
         let own = std::process::id();
         for child in children(own) {
-            let leads = self
-                .running
-                .lock()
-                .map_or(true, |running| running.contains_key(&child));
+            let leads = self.running.lock().map_or(true, |running| running.contains_key(&child));
             if leads {
                 continue;
             }
@@ -195,10 +181,7 @@ fn children(process: u32) -> Vec<u32> {
     };
     for thread in threads.flatten() {
         let text = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
-        found.extend(
-            text.split_whitespace()
-                .filter_map(|pid| pid.parse::<u32>().ok()),
-        );
+        found.extend(text.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
     }
     found
 }
@@ -206,10 +189,7 @@ fn children(process: u32) -> Vec<u32> {
 /// A zombie is no longer running, only not yet waited for.
 fn is_dead(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    let state = stat
-        .rsplit(") ")
-        .next()
-        .and_then(|rest| rest.chars().next());
+    let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
     matches!(state, None | Some('Z' | 'X'))
 }
 
@@ -217,8 +197,6 @@ fn is_dead(process: u32) -> bool {
 fn trace_of(process: u32) -> Option<Vec<u8>> {
     let environment = std::fs::read(format!("/proc/{process}/environ")).ok()?;
     let prefix = format!("{ENVIRONMENT}=");
-    let variable = environment
-        .split(|b| *b == 0)
-        .find_map(|v| v.strip_prefix(prefix.as_bytes()));
+    let variable = environment.split(|b| *b == 0).find_map(|v| v.strip_prefix(prefix.as_bytes()));
     variable.map(<[u8]>::to_vec)
 }

@@ -17,6 +17,7 @@ pub struct ProgramRan {
     pub path: PathBuf,
     pub link: Fingerprint,
     pub units: Vec<Arc<LoadedUnit>>,
+    pub outside_names: Vec<String>,
 }
 
 pub struct LoadedUnit {
@@ -57,6 +58,8 @@ pub struct TestTrace {
 #[derive(Default)]
 pub struct Collector {
     programs: Mutex<FxHashMap<PathBuf, Known>>,
+    /// Modules without records.
+    plain: Mutex<BTreeSet<PathBuf>>,
 }
 
 #[derive(Clone)]
@@ -102,9 +105,13 @@ impl Collector {
         if loaded.exists() {
             let loaded = fs_err::read_to_string(loaded).map_err(|e| e.to_string())?;
             let loaded = loaded.lines().map(PathBuf::from);
-            trace
-                .loaded
-                .extend(loaded.filter(|path| !traced.contains(path)));
+            for path in loaded.filter(|path| !traced.contains(path)) {
+                if self.has_records(&path) {
+                    let path = path.display();
+                    return Err(format!("{path} has probes but left no trace"));
+                }
+                trace.loaded.insert(path);
+            }
         }
         Ok(())
     }
@@ -113,11 +120,7 @@ impl Collector {
         let program = self.program(&file)?;
         for unit in &program.units {
             let id = unit.index.fingerprint;
-            let probes = file
-                .units
-                .iter()
-                .find(|(unit, _)| *unit == id)
-                .map(|(_, p)| p);
+            let probes = file.units.iter().find(|(unit, _)| *unit == id).map(|(_, p)| p);
             let row = match probes {
                 _ if unit.index.untouched.is_some() => unit.full_row(),
                 Some(probes) if probes.len() == unit.index.probe_count as usize => unit.row(probes),
@@ -136,18 +139,26 @@ impl Collector {
         Ok(())
     }
 
+    /// Whether a module that a process loaded is instrumented.
+    fn has_records(&self, path: &Path) -> bool {
+        let known = self.plain.lock().is_ok_and(|plain| plain.contains(path));
+        if known {
+            return false;
+        }
+        let has = Module::read(path).is_ok_and(|module| !module.records.units.is_empty());
+        if !has && let Ok(mut plain) = self.plain.lock() {
+            plain.insert(path.to_path_buf());
+        }
+        has
+    }
+
     /// The program that left a trace, if it is still the same file.
     fn program(&self, file: &TraceFile) -> Result<Arc<ProgramRan>, String> {
         let path = &file.module;
         let meta = fs_err::metadata(path)
             .map_err(|_| format!("{} is gone, so its trace cannot be read", path.display()))?;
         let stamp = (meta.len(), meta.modified().ok());
-        let known = self
-            .programs
-            .lock()
-            .map_err(|_| "a thread failed")?
-            .get(path)
-            .cloned();
+        let known = self.programs.lock().map_err(|_| "a thread failed")?.get(path).cloned();
         let known = match known.filter(|known| known.stamp == stamp) {
             Some(known) => known,
             None => {
@@ -172,20 +183,14 @@ impl Collector {
 /// A module with all its graphs.
 pub fn load(module: Module) -> Result<ProgramRan, ModuleError> {
     let path = module.path.display().to_string();
-    let damaged = |source| ModuleError::Record {
-        path: path.clone(),
-        source,
-    };
+    let damaged = |source| ModuleError::Record { path: path.clone(), source };
     let link = module.records.link_fingerprint();
+    let outside_names = module.records.outside_names();
     let mut units = Vec::new();
     for raw in module.records.units {
         let index = raw.index().map_err(damaged)?;
         let graphs = raw.graphs(&index).map_err(damaged)?;
         units.push(Arc::new(LoadedUnit { index, raw, graphs }));
     }
-    Ok(ProgramRan {
-        path: module.path,
-        link,
-        units,
-    })
+    Ok(ProgramRan { path: module.path, link, units, outside_names })
 }

@@ -23,9 +23,7 @@ pub fn edges_taken(graph: &Graph, probes: &[u8]) -> EdgeBits {
         }
     };
     for (index, edge) in graph.edges.iter().enumerate() {
-        let set = edge
-            .probe
-            .is_some_and(|p| probes.get(p.ix()).is_some_and(|byte| *byte != 0));
+        let set = edge.probe.is_some_and(|p| probes.get(p.ix()).is_some_and(|byte| *byte != 0));
         if set {
             take(EdgeId::new(index), &mut taken, &mut ran, &mut todo);
         }
@@ -44,7 +42,5 @@ pub fn edges_taken(graph: &Graph, probes: &[u8]) -> EdgeBits {
 
 /// The procedure was entered.
 pub fn entered(graph: &Graph, taken: &BitSlice<u8, Lsb0>) -> bool {
-    graph
-        .out_edges(Graph::ENTRY)
-        .any(|(edge, _)| taken[edge.ix()])
+    graph.out_edges(Graph::ENTRY).any(|(edge, _)| taken[edge.ix()])
 }

@@ -98,19 +98,13 @@ mod tests {
             ("EDGEWISE_TRACE_SUFFIX", format!("{TRACE_SUFFIX:?}")),
             ("EDGEWISE_LOADED_NAME", format!("{LOADED_NAME:?}")),
             ("EDGEWISE_UNCLEAN_PREFIX", format!("{UNCLEAN_PREFIX:?}")),
-            (
-                "EDGEWISE_MAGIC",
-                format!("{:?}", String::from_utf8_lossy(MAGIC)),
-            ),
+            ("EDGEWISE_MAGIC", format!("{:?}", String::from_utf8_lossy(MAGIC))),
             ("EDGEWISE_VERSION", VERSION.to_string()),
             ("EDGEWISE_HEADER_USED", HEADER_USED.to_string()),
             ("EDGEWISE_UNIT_ENTRY_SIZE", UNIT_ENTRY_SIZE.to_string()),
             ("EDGEWISE_BUILD_ID_MAX", BUILD_ID_MAX.to_string()),
         ] {
-            assert!(
-                header.contains(&format!("#define {name} {value}\n")),
-                "{name} {value}"
-            );
+            assert!(header.contains(&format!("#define {name} {value}\n")), "{name} {value}");
         }
     }
 

@@ -17,9 +17,7 @@ pub fn sample() -> Project {
 }
 
 pub fn testdata(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("testdata")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
 }
 
 /// Copies a directory with all that is in it.
@@ -38,10 +36,7 @@ pub fn copy(from: &Path, to: &Path) {
 
 impl Project {
     pub fn empty() -> Self {
-        let directory = tempfile::Builder::new()
-            .prefix("edgewise-test")
-            .tempdir()
-            .unwrap();
+        let directory = tempfile::Builder::new().prefix("edgewise-test").tempdir().unwrap();
         Self { directory }
     }
 
@@ -51,9 +46,7 @@ impl Project {
         project.write("main.c", source);
         project.write("Makefile", "prog: main.c\n\t$(CC) -O2 -o prog main.c\n");
         project.write_config();
-        let list = tests
-            .iter()
-            .map(|(name, args)| format!("{name} ./prog {args}\n"));
+        let list = tests.iter().map(|(name, args)| format!("{name} ./prog {args}\n"));
         project.write("tests.list", &list.collect::<String>());
         project
     }
@@ -93,9 +86,7 @@ impl Project {
 
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_edgewise"));
-        command
-            .current_dir(self.root())
-            .env_remove("EDGEWISE_TRACE");
+        command.current_dir(self.root()).env_remove("EDGEWISE_TRACE");
         command
     }
 

@@ -45,10 +45,7 @@ pub fn configured(workspace: &Workspace) -> anyhow::Result<Command> {
         );
     };
     let mut command = Command::new("/bin/sh");
-    command
-        .arg("-c")
-        .arg(text)
-        .current_dir(&workspace.project.root);
+    command.arg("-c").arg(text).current_dir(&workspace.project.root);
     Ok(command)
 }
 
@@ -64,9 +61,7 @@ fn summary(built: &Built) -> String {
         built.programs.len(),
     );
     for (source, why) in &built.untouched {
-        out.push_str(&format!(
-            "edgewise: {source} is compiled without probes: {why}\n"
-        ));
+        out.push_str(&format!("edgewise: {source} is compiled without probes: {why}\n"));
     }
     if built.units == 0 && built.programs.is_empty() {
         out.push_str(

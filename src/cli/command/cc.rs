@@ -35,8 +35,6 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
 }
 
 fn is_compiler(argument: &str) -> bool {
-    let name = Path::new(argument)
-        .file_name()
-        .and_then(|name| name.to_str());
+    let name = Path::new(argument).file_name().and_then(|name| name.to_str());
     !argument.starts_with('-') && name.is_some_and(is_compiler_name)
 }

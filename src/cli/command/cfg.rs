@@ -50,11 +50,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let record = analysed.record(&project, &unit, &job, None);
     let mut found = false;
     for (procedure, graph) in record.index.procedures.iter().zip(&record.graphs) {
-        if args
-            .function
-            .as_ref()
-            .is_some_and(|name| *name != procedure.name)
-        {
+        if args.function.as_ref().is_some_and(|name| *name != procedure.name) {
             continue;
         }
         found = true;

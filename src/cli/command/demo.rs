@@ -35,14 +35,9 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
             fs_err::create_dir_all(directory)?;
             directory.canonicalize()?
         }
-        None => tempfile::Builder::new()
-            .prefix("edgewise-demo-")
-            .tempdir()?
-            .keep(),
+        None => tempfile::Builder::new().prefix("edgewise-demo-").tempdir()?.keep(),
     };
-    SAMPLE
-        .extract(&directory)
-        .context("cannot write the sample")?;
+    SAMPLE.extract(&directory).context("cannot write the sample")?;
     let demo = Demo { directory };
     let patch = demo.patch()?;
     fs_err::remove_file(demo.directory.join(PATCH))?;
@@ -71,24 +66,12 @@ impl Demo {
         self.say("Nothing is left to do:");
         self.edgewise(&["select"])?;
         let program = std::env::current_exe()?;
-        eprintln!(
-            "The sample stays in {}. Try there:",
-            self.directory.display()
-        );
+        eprintln!("The sample stays in {}. Try there:", self.directory.display());
         eprintln!("    cd {}", self.directory.display());
         eprintln!("    $EDITOR lib/expr.c      # any change; a comment is none");
-        eprintln!(
-            "    {} select       # which tests, and why",
-            program.display()
-        );
-        eprintln!(
-            "    {} test         # build, select, run, update",
-            program.display()
-        );
-        eprintln!(
-            "    {} cfg lib/stats.c stats_median -- -Iinclude",
-            program.display()
-        );
+        eprintln!("    {} select       # which tests, and why", program.display());
+        eprintln!("    {} test         # build, select, run, update", program.display());
+        eprintln!("    {} cfg lib/stats.c stats_median -- -Iinclude", program.display());
         Ok(exit::OK)
     }
 

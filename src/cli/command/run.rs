@@ -56,13 +56,8 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let mut history = workspace.history()?;
     history.retain_tests(|name| all.iter().any(|test| test.name == name));
     let files = files::scan(&workspace)?;
-    let results = recording::run(
-        &workspace,
-        &mut history,
-        &tests,
-        &files,
-        &args.options.options(),
-    )?;
+    let results =
+        recording::run(&workspace, &mut history, &tests, &files, &args.options.options())?;
     eprint!("{}", summary(&results));
     Ok(exit_code(&results))
 }
@@ -78,12 +73,7 @@ pub fn exit_code(results: &Results) -> i32 {
 }
 
 pub fn summary(results: &Results) -> String {
-    let Results {
-        passed,
-        failed,
-        interrupted,
-        unclean,
-    } = results;
+    let Results { passed, failed, interrupted, unclean } = results;
     let mut out = format!("{passed} passed, {failed} failed");
     if *interrupted {
         out.push_str(", interrupted: what was recorded stays, the others stay selected");

@@ -35,11 +35,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let workspace = Workspace::open()?;
     let tests = workspace.config.tests(&workspace.project.root)?;
     let history = workspace.history()?;
-    let source = if args.from_build {
-        Source::Build
-    } else {
-        Source::Sources
-    };
+    let source = if args.from_build { Source::Build } else { Source::Sources };
     let selected = selecting::select(&workspace, &history, &tests, source)?;
     match args.format {
         Format::Json => println!("{:#}", json::selection(&selected.report)),

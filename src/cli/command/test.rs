@@ -43,13 +43,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     history.commit()?;
     let to_run: Vec<TestCase> = tests
         .into_iter()
-        .filter(|test| {
-            selected
-                .report
-                .selected
-                .iter()
-                .any(|(name, _)| *name == test.name)
-        })
+        .filter(|test| selected.report.selected.iter().any(|(name, _)| *name == test.name))
         .collect();
     if to_run.is_empty() {
         return Ok(exit::OK);

@@ -8,11 +8,7 @@ impl Parser<'_> {
     /// The value of a parsed range, if it is made of literals, enumerators with
     /// known values and integer operators.
     pub(super) fn evaluate(&self, range: Range) -> Option<i128> {
-        let mut evaluator = Evaluator {
-            parser: self,
-            at: range.start,
-            end: range.end,
-        };
+        let mut evaluator = Evaluator { parser: self, at: range.start, end: range.end };
         let value = evaluator.binary(0)?;
         (evaluator.at == range.end && (-(1 << 62)..1 << 62).contains(&value)).then_some(value)
     }
@@ -26,11 +22,7 @@ struct Evaluator<'p, 't> {
 
 impl Evaluator<'_, '_> {
     fn text(&self) -> &[u8] {
-        if self.at < self.end {
-            self.parser.tree.token_text(self.at)
-        } else {
-            b""
-        }
+        if self.at < self.end { self.parser.tree.token_text(self.at) } else { b"" }
     }
 
     fn binary(&mut self, least: u8) -> Option<i128> {

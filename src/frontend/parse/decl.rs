@@ -25,6 +25,9 @@ pub enum Derivation {
     Pointer,
 }
 
+/// Parameters with types, or the bare names of an old-style definition.
+type Parameters = (Vec<Parameter>, Vec<(u32, Name)>);
+
 #[derive(Default)]
 pub struct Declarator {
     /// Token and name of what is declared; `None` when abstract.
@@ -126,13 +129,11 @@ impl Parser<'_> {
 
     fn typeof_operand(&mut self) -> Parse<()> {
         self.expect("(")?;
-        self.unevaluated(|p| {
-            if p.type_starts(0) {
-                p.type_name()
-            } else {
-                p.expression().map(drop)
-            }
-        })?;
+        self.unevaluated(
+            |p| {
+                if p.type_starts(0) { p.type_name() } else { p.expression().map(drop) }
+            },
+        )?;
         self.expect(")")
     }
 
@@ -162,10 +163,7 @@ impl Parser<'_> {
 
     fn names_noreturn(&self, group: Range) -> bool {
         (group.start..group.end).any(|token| {
-            matches!(
-                self.tree.token_text(token),
-                b"noreturn" | b"__noreturn__" | b"_Noreturn"
-            )
+            matches!(self.tree.token_text(token), b"noreturn" | b"__noreturn__" | b"_Noreturn")
         })
     }
 
@@ -220,9 +218,7 @@ impl Parser<'_> {
             pieces.push(Piece::Tokens(body));
         }
         pieces.push(Piece::Tokens(Range::new(after, self.at)));
-        self.tree.decls[tag.ix()]
-            .forms
-            .push(Form { pieces, at: start });
+        self.tree.decls[tag.ix()].forms.push(Form { pieces, at: start });
         Ok(tag)
     }
 
@@ -461,14 +457,13 @@ impl Parser<'_> {
         (range.start..range.end).any(|token| match self.tree.refs.get(token) {
             Ref::None => false,
             Ref::Undeclared => true,
-            Ref::Decl(decl) => matches!(
-                self.tree.decls[decl.ix()].kind,
-                DeclKind::Variable | DeclKind::Function
-            ),
+            Ref::Decl(decl) => {
+                matches!(self.tree.decls[decl.ix()].kind, DeclKind::Variable | DeclKind::Function)
+            }
         })
     }
 
-    fn parameters(&mut self) -> Parse<(Vec<Parameter>, Vec<(u32, Name)>)> {
+    fn parameters(&mut self) -> Parse<Parameters> {
         self.expect("(")?;
         let mut parameters = Vec::new();
         let mut old_style = Vec::new();
@@ -514,10 +509,7 @@ impl Parser<'_> {
             self.attributes()?;
             let mut pieces = specifiers.pieces;
             pieces.push(Piece::Tokens(Range::new(start, self.at)));
-            let form = Form {
-                pieces,
-                at: specifiers.start,
-            };
+            let form = Form { pieces, at: specifiers.start };
             let index = parameters.len() as u32;
             let name = declarator.name.map(|(token, name)| {
                 self.tree.nameless.insert(token);

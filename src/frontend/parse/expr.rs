@@ -113,11 +113,7 @@ impl Parser<'_> {
                 while self.eat(operator) {
                     kids.push(self.deeper(|p| p.binary(level))?);
                 }
-                if operator == "&&" {
-                    ExprKind::And
-                } else {
-                    ExprKind::Or
-                }
+                if operator == "&&" { ExprKind::And } else { ExprKind::Or }
             } else {
                 keep(&mut kids, left);
                 self.advance();
@@ -125,12 +121,7 @@ impl Parser<'_> {
                 keep(&mut kids, right);
                 ExprKind::Plain
             };
-            left = Expr {
-                kind,
-                range: Range::new(start, self.at),
-                kids,
-                weak: false,
-            };
+            left = Expr { kind, range: Range::new(start, self.at), kids, weak: false };
         }
     }
 
@@ -320,12 +311,7 @@ impl Parser<'_> {
                 expr = if self.unevaluated > 0 {
                     Expr::plain(range, Vec::new())
                 } else {
-                    Expr {
-                        kind: ExprKind::Call { callee },
-                        range,
-                        kids,
-                        weak: false,
-                    }
+                    Expr { kind: ExprKind::Call { callee }, range, kids, weak: false }
                 };
                 continue;
             }

@@ -110,9 +110,7 @@ impl Parser<'_> {
                     initializer = Some(Range::new(from, self.at));
                 }
                 if !is_function && (initializer.is_some() || !specifiers.is_extern) {
-                    self.tree.decls[decl.ix()]
-                        .definitions
-                        .push(Defining { initializer });
+                    self.tree.decls[decl.ix()].definitions.push(Defining { initializer });
                 }
             }
             if !self.eat(",") {
@@ -161,11 +159,7 @@ impl Parser<'_> {
         noreturn: bool,
         form: Form,
     ) -> DeclId {
-        let kind = if is_function {
-            DeclKind::Function
-        } else {
-            DeclKind::Variable
-        };
+        let kind = if is_function { DeclKind::Function } else { DeclKind::Variable };
         let known = self
             .scopes
             .find(Space::Ordinary, name)
@@ -175,9 +169,7 @@ impl Parser<'_> {
             })
             .or_else(|| {
                 // Hidden by a local name, or declared in a block before.
-                (self.scopes.depth() > 0)
-                    .then(|| self.linked_anywhere(name, kind))
-                    .flatten()
+                (self.scopes.depth() > 0).then(|| self.linked_anywhere(name, kind)).flatten()
             });
         let decl = match known {
             Some(decl) => {
@@ -224,24 +216,16 @@ impl Parser<'_> {
         };
         let is_constructor = self.names_constructor(Range::new(start, self.at));
         self.note_composition(Range::new(start, self.at));
-        let signature = Form {
-            pieces: form.pieces.clone(),
-            at: form.at,
-        };
+        let signature = Form { pieces: form.pieces.clone(), at: form.at };
         let decl = self.declare_linked(name, true, specifiers.is_static, noreturn, form);
         self.tree.refs.set(token, Ref::Decl(decl));
-        self.procedure = Some(InProcedure {
-            name,
-            declared: FxHashMap::default(),
-        });
+        self.procedure = Some(InProcedure { name, declared: FxHashMap::default() });
         self.scopes.push();
         let mut signature = signature;
         if !declarator.old_style.is_empty() {
             let from = self.at;
             self.old_style_parameters(&declarator.old_style)?;
-            signature
-                .pieces
-                .push(Piece::Tokens(Range::new(from, self.at)));
+            signature.pieces.push(Piece::Tokens(Range::new(from, self.at)));
         }
         for parameter in &declarator.parameters {
             if let Some((name, decl)) = parameter.name {
@@ -257,18 +241,12 @@ impl Parser<'_> {
             // Left alone, but whoever calls it depends on what it says.
             self.refer_to_all(body_range);
             self.at = close;
-            let form = Form {
-                pieces: vec![Piece::Tokens(body_range)],
-                at: open,
-            };
+            let form = Form { pieces: vec![Piece::Tokens(body_range)], at: open };
             self.tree.decls[decl.ix()].forms.push(form);
             return Ok(());
         }
         let body = match self.body(close) {
-            Ok(items) => Body::Parsed(Stmt {
-                kind: StmtKind::Block(items),
-                range: body_range,
-            }),
+            Ok(items) => Body::Parsed(Stmt { kind: StmtKind::Block(items), range: body_range }),
             Err(problem) => {
                 self.scopes.pop_to(0);
                 self.refer_to_all(body_range);
@@ -294,11 +272,7 @@ impl Parser<'_> {
     fn body(&mut self, close: u32) -> Parse<Vec<Stmt>> {
         self.expect("{")?;
         let items = self.block_items()?;
-        if self.at == close {
-            Ok(items)
-        } else {
-            self.stop("the body ends early")
-        }
+        if self.at == close { Ok(items) } else { self.stop("the body ends early") }
     }
 
     /// Declarations between `f(a, b)` and `{`.
@@ -316,10 +290,7 @@ impl Parser<'_> {
                 };
                 let mut pieces = specifiers.pieces.clone();
                 pieces.push(Piece::Tokens(Range::new(from, self.at)));
-                let form = Form {
-                    pieces,
-                    at: specifiers.start,
-                };
+                let form = Form { pieces, at: specifiers.start };
                 self.declare_parameter(index as u32, token, name, form);
                 if !self.eat(",") {
                     break;
@@ -330,10 +301,7 @@ impl Parser<'_> {
         // Parameters that were not declared are int.
         for (index, (token, name)) in names.iter().enumerate() {
             if self.scopes.find_here(Space::Ordinary, *name).is_none() {
-                let form = Form {
-                    pieces: Vec::new(),
-                    at: *token,
-                };
+                let form = Form { pieces: Vec::new(), at: *token };
                 self.declare_parameter(index as u32, *token, *name, form);
             }
         }

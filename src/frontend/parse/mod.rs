@@ -32,22 +32,13 @@ pub fn parse<'t>(text: &'t [u8], mut tokens: Tokens, is_system: &dyn Fn(&str) ->
     for token in &tokens.all {
         if token.kind == Kind::Pragma {
             let at = plain.len() as u32;
-            pragmas.push(PragmaAt {
-                token: at,
-                start: token.start,
-                end: token.end,
-            });
+            pragmas.push(PragmaAt { token: at, start: token.start, end: token.end });
         } else {
             plain.push(*token);
         }
     }
     tokens.all = plain;
-    let system_files: Vec<bool> = tokens
-        .lines
-        .files
-        .iter()
-        .map(|file| is_system(file))
-        .collect();
+    let system_files: Vec<bool> = tokens.lines.files.iter().map(|file| is_system(file)).collect();
     let count = tokens.all.len();
     let mut parser = Parser {
         tree: Tree {
@@ -158,18 +149,11 @@ impl Parser<'_> {
     }
 
     fn expect(&mut self, punct: &'static str) -> Parse<()> {
-        if self.eat(punct) {
-            Ok(())
-        } else {
-            self.stop(missing(punct))
-        }
+        if self.eat(punct) { Ok(()) } else { self.stop(missing(punct)) }
     }
 
     fn stop<T>(&self, what: &'static str) -> Parse<T> {
-        Err(Problem {
-            token: self.at,
-            what,
-        })
+        Err(Problem { token: self.at, what })
     }
 
     /// Runs `parse` one level deeper, unless that is too deep.
@@ -236,21 +220,14 @@ impl Parser<'_> {
             };
             let ordinary = self.scopes.find(Space::Ordinary, token.name);
             let tag = self.scopes.find(Space::Tags, token.name);
-            let found = if after_tag_word {
-                tag.or(ordinary)
-            } else {
-                ordinary.or(tag)
-            };
+            let found = if after_tag_word { tag.or(ordinary) } else { ordinary.or(tag) };
             let target = found.map_or(Ref::Undeclared, Ref::Decl);
             self.tree.refs.set(index, target);
         }
     }
 
     fn refer(&mut self, token: u32, space: Space, name: Name) -> Ref {
-        let target = self
-            .scopes
-            .find(space, name)
-            .map_or(Ref::Undeclared, Ref::Decl);
+        let target = self.scopes.find(space, name).map_or(Ref::Undeclared, Ref::Decl);
         self.tree.refs.set(token, target);
         target
     }

@@ -46,10 +46,7 @@ impl Scopes {
     }
 
     fn entry(&self, space: Space, name: Name) -> Option<Entry> {
-        self.tables[space as usize]
-            .get(name.0 as usize)
-            .copied()
-            .flatten()
+        self.tables[space as usize].get(name.0 as usize).copied().flatten()
     }
 
     pub fn find(&self, space: Space, name: Name) -> Option<DeclId> {
@@ -58,9 +55,7 @@ impl Scopes {
 
     /// A declaration of this very scope.
     pub fn find_here(&self, space: Space, name: Name) -> Option<DeclId> {
-        self.entry(space, name)
-            .filter(|entry| entry.depth == self.depth())
-            .map(|entry| entry.decl)
+        self.entry(space, name).filter(|entry| entry.depth == self.depth()).map(|entry| entry.decl)
     }
 
     pub fn bind(&mut self, space: Space, name: Name, decl: DeclId) {

@@ -13,10 +13,7 @@ impl Parser<'_> {
         let result = self.block_items();
         self.scopes.pop_to(depth - 1);
         let items = result?;
-        Ok(Stmt {
-            kind: StmtKind::Block(items),
-            range: Range::new(start, self.at),
-        })
+        Ok(Stmt { kind: StmtKind::Block(items), range: Range::new(start, self.at) })
     }
 
     pub(super) fn block_items(&mut self) -> Parse<Vec<Stmt>> {
@@ -38,10 +35,7 @@ impl Parser<'_> {
         if self.is_word(kw::STATIC_ASSERT) {
             let start = self.at;
             self.static_assert()?;
-            return Ok(Stmt {
-                kind: StmtKind::Empty,
-                range: Range::new(start, self.at),
-            });
+            return Ok(Stmt { kind: StmtKind::Empty, range: Range::new(start, self.at) });
         }
         if !is_label && self.type_starts(0) {
             return self.local_declaration();
@@ -51,10 +45,7 @@ impl Parser<'_> {
             let start = self.at;
             self.attributes()?;
             if self.eat(";") {
-                return Ok(Stmt {
-                    kind: StmtKind::Empty,
-                    range: Range::new(start, self.at),
-                });
+                return Ok(Stmt { kind: StmtKind::Empty, range: Range::new(start, self.at) });
             }
             if self.type_starts(0) {
                 self.at = start;
@@ -83,10 +74,7 @@ impl Parser<'_> {
         self.attributes()?;
         if self.is("}") {
             let range = Range::new(self.at, self.at);
-            return Ok(Box::new(Stmt {
-                kind: StmtKind::Empty,
-                range,
-            }));
+            return Ok(Box::new(Stmt { kind: StmtKind::Empty, range }));
         }
         self.deeper(Self::block_item).map(Box::new)
     }
@@ -101,10 +89,7 @@ impl Parser<'_> {
     fn statement(&mut self) -> Parse<Stmt> {
         let start = self.at;
         let kind = self.statement_kind()?;
-        Ok(Stmt {
-            kind,
-            range: Range::new(start, self.at),
-        })
+        Ok(Stmt { kind, range: Range::new(start, self.at) })
     }
 
     fn statement_kind(&mut self) -> Parse<StmtKind> {
@@ -117,10 +102,7 @@ impl Parser<'_> {
         if let Some(name) = self.identifier_ahead(0).filter(|_| self.is_ahead(1, ":")) {
             self.advance();
             self.advance();
-            return Ok(StmtKind::Label {
-                name,
-                body: self.labelled()?,
-            });
+            return Ok(StmtKind::Label { name, body: self.labelled()? });
         }
         let Some(word) = self.word() else {
             return self.expression_statement();
@@ -129,10 +111,7 @@ impl Parser<'_> {
             kw::IF => self.if_chain(),
             kw::WHILE => {
                 self.advance();
-                Ok(StmtKind::While {
-                    cond: self.condition()?,
-                    body: self.scoped()?,
-                })
+                Ok(StmtKind::While { cond: self.condition()?, body: self.scoped()? })
             }
             kw::DO => {
                 self.advance();
@@ -153,10 +132,7 @@ impl Parser<'_> {
             }
             kw::SWITCH => {
                 self.advance();
-                Ok(StmtKind::Switch {
-                    value: self.condition()?,
-                    body: self.scoped()?,
-                })
+                Ok(StmtKind::Switch { value: self.condition()?, body: self.scoped()? })
             }
             kw::CASE => {
                 self.advance();
@@ -166,17 +142,12 @@ impl Parser<'_> {
                     value = value.to(end);
                 }
                 self.expect(":")?;
-                Ok(StmtKind::Case {
-                    value,
-                    body: self.labelled()?,
-                })
+                Ok(StmtKind::Case { value, body: self.labelled()? })
             }
             kw::DEFAULT => {
                 self.advance();
                 self.expect(":")?;
-                Ok(StmtKind::Default {
-                    body: self.labelled()?,
-                })
+                Ok(StmtKind::Default { body: self.labelled()? })
             }
             kw::GOTO => {
                 self.advance();
@@ -199,11 +170,7 @@ impl Parser<'_> {
             }
             kw::RETURN => {
                 self.advance();
-                let value = if self.is(";") {
-                    None
-                } else {
-                    Some(self.expression()?)
-                };
+                let value = if self.is(";") { None } else { Some(self.expression()?) };
                 self.expect(";")?;
                 Ok(StmtKind::Return(value))
             }
@@ -252,30 +219,14 @@ impl Parser<'_> {
         } else {
             let start = self.at;
             let kind = self.expression_statement()?;
-            Some(Box::new(Stmt {
-                kind,
-                range: Range::new(start, self.at),
-            }))
+            Some(Box::new(Stmt { kind, range: Range::new(start, self.at) }))
         };
-        let cond = if self.is(";") {
-            None
-        } else {
-            Some(self.expression()?)
-        };
+        let cond = if self.is(";") { None } else { Some(self.expression()?) };
         self.expect(";")?;
-        let step = if self.is(")") {
-            None
-        } else {
-            Some(self.expression()?)
-        };
+        let step = if self.is(")") { None } else { Some(self.expression()?) };
         self.expect(")")?;
         let body = self.scoped()?;
-        Ok(StmtKind::For {
-            init,
-            cond,
-            step,
-            body,
-        })
+        Ok(StmtKind::For { init, cond, step, body })
     }
 
     fn asm_statement(&mut self) -> Parse<StmtKind> {
@@ -327,17 +278,13 @@ impl Parser<'_> {
                 if has_static_storage {
                     self.unevaluated(|p| p.initializer().map(drop))?;
                     let initializer = Some(Range::new(from, self.at));
-                    self.tree.decls[decl.ix()]
-                        .definitions
-                        .push(Defining { initializer });
+                    self.tree.decls[decl.ix()].definitions.push(Defining { initializer });
                 } else {
                     kids.extend(self.initializer()?);
                     runs = true;
                 }
             } else if specifiers.is_static && !is_function {
-                self.tree.decls[decl.ix()]
-                    .definitions
-                    .push(Defining { initializer: None });
+                self.tree.decls[decl.ix()].definitions.push(Defining { initializer: None });
             }
             if !self.eat(",") {
                 break;
@@ -346,11 +293,7 @@ impl Parser<'_> {
         self.expect(";")?;
         let range = Range::new(start, self.at);
         let runs = runs && !specifiers.is_typedef;
-        let kind = if runs {
-            StmtKind::Decl(Expr::plain(range, kids))
-        } else {
-            StmtKind::Empty
-        };
+        let kind = if runs { StmtKind::Decl(Expr::plain(range, kids)) } else { StmtKind::Empty };
         Ok(Stmt { kind, range })
     }
 
@@ -359,11 +302,7 @@ impl Parser<'_> {
             return self.initializer_list();
         }
         let value = self.assignment()?;
-        Ok(if value.is_interesting() {
-            vec![value]
-        } else {
-            Vec::new()
-        })
+        Ok(if value.is_interesting() { vec![value] } else { Vec::new() })
     }
 
     fn names_cleanup(&self, range: Range) -> bool {
@@ -395,18 +334,10 @@ impl Parser<'_> {
             return self.declare_linked(name, is_function, false, noreturn, form);
         }
         let scope = self.next_scope(false, Some(name));
-        let owner = self
-            .procedure
-            .as_ref()
-            .filter(|_| specifiers.is_static)
-            .map(|p| p.name);
+        let owner = self.procedure.as_ref().filter(|_| specifiers.is_static).map(|p| p.name);
         let decl = self.new_decl(Decl {
             name: Some(name),
-            kind: if is_typedef {
-                DeclKind::Typedef
-            } else {
-                DeclKind::Variable
-            },
+            kind: if is_typedef { DeclKind::Typedef } else { DeclKind::Variable },
             scope,
             forms: vec![form],
             is_static: specifiers.is_static,

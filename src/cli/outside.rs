@@ -1,0 +1,52 @@
+//! The names that code without graphs knows: libraries that processes load,
+//! and objects that went into a program without a record.
+
+use crate::history::History;
+use crate::history::format::Test;
+use crate::ids::TestId;
+use crate::select::{Comparison, Outside};
+use crate::trace::module::dynamic_names;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+
+pub struct LoadedNames<'a> {
+    root: &'a Path,
+    /// Modules that the processes of each test loaded.
+    loaded: FxHashMap<TestId, BTreeSet<String>>,
+    /// Names of a module; `None` if it cannot be read. Read when first asked.
+    names: RefCell<FxHashMap<PathBuf, Option<HashSet<String>>>>,
+}
+
+impl<'a> LoadedNames<'a> {
+    pub fn new(root: &'a Path, history: &History, candidates: &[(TestId, &Test)]) -> Self {
+        let mut loaded = FxHashMap::default();
+        for (id, test) in candidates {
+            let modules = history.files(test.loaded).unwrap_or_default();
+            loaded.insert(*id, modules.into_keys().collect());
+        }
+        Self { root, loaded, names: RefCell::default() }
+    }
+
+    fn module_knows(&self, module: &str, name: &str) -> bool {
+        let path = self.root.join(module);
+        let mut names = self.names.borrow_mut();
+        let known = names.entry(path).or_insert_with_key(|path| dynamic_names(path));
+        known.as_ref().is_none_or(|known| known.contains(name))
+    }
+}
+
+impl Outside for LoadedNames<'_> {
+    fn knows(&self, program: &Comparison, name: &str) -> bool {
+        let in_objects = |version: &[String]| version.binary_search_by(|n| n.as_str().cmp(name)).is_ok();
+        if in_objects(&program.old.outside_names) {
+            return true;
+        }
+        let modules: BTreeSet<&String> =
+            program.tests.iter().filter_map(|test| self.loaded.get(test)).flatten().collect();
+        // Without any library the C library is inside of the program, and it
+        // is not known what of it.
+        modules.is_empty() || modules.iter().any(|module| self.module_knows(module, name))
+    }
+}
