@@ -5,8 +5,17 @@ use std::path::{Path, PathBuf};
 
 /// The stages in the order of the data flow.
 const STAGES: &[&str] = &[
-    "ids", "frontend", "cfg", "instrument", "compiler", "trace", "history", "suite", "select",
-    "report", "cli",
+    "ids",
+    "frontend",
+    "cfg",
+    "instrument",
+    "compiler",
+    "trace",
+    "history",
+    "suite",
+    "select",
+    "report",
+    "cli",
 ];
 
 /// Stages that read no file, start no process and look at no variable.

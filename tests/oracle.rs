@@ -130,6 +130,8 @@ struct Worker<'a> {
 /// What the mutants of one kind did.
 struct KindResult {
     kind: Kind,
+    /// Number of its first mutant among those of all kinds.
+    first: usize,
     mutants: usize,
     /// Mutants whose selection from a build was looked at.
     built: usize,
@@ -149,8 +151,10 @@ impl<'a> Worker<'a> {
 
     /// Tries candidates until `wanted` of them compile.
     fn try_kind(&self, kind: Kind, candidates: &[Mutant], wanted: usize) -> KindResult {
+        let before = Kind::ALL.iter().take_while(|(other, _)| *other != kind);
         let mut result = KindResult {
             kind,
+            first: before.map(|(_, wanted)| wanted).sum(),
             mutants: 0,
             built: 0,
             different: 0,
@@ -181,7 +185,7 @@ impl<'a> Worker<'a> {
         result.selected += selected.len();
         result.different += different.len();
         result.misses += self.misses(mutant, "sources", &selected, &different, result);
-        if result.mutants % FROM_BUILD == 0 {
+        if (result.first + result.mutants).is_multiple_of(FROM_BUILD) {
             let from_build = self.select_from_build(mutant, text);
             self.misses(mutant, "a build", &from_build, &different, result);
             let more: Vec<_> = from_build.difference(&selected).collect();

@@ -39,7 +39,8 @@ impl<'a> LoadedNames<'a> {
 
 impl Outside for LoadedNames<'_> {
     fn knows(&self, program: &Comparison, name: &str) -> bool {
-        let in_objects = |version: &[String]| version.binary_search_by(|n| n.as_str().cmp(name)).is_ok();
+        let in_objects =
+            |version: &[String]| version.binary_search_by(|n| n.as_str().cmp(name)).is_ok();
         if in_objects(&program.old.outside_names) {
             return true;
         }

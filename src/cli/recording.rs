@@ -142,8 +142,9 @@ impl Recorder<'_> {
                 outside_names: program.outside_names.clone(),
             }));
         }
-        entry.rows =
-            trace.rows.iter().map(|(unit, row)| (*unit, self.history.put_row(row))).collect();
+        // A unit in which nothing was taken needs no row.
+        let rows = trace.rows.iter().filter(|(_, row)| row.any());
+        entry.rows = rows.map(|(unit, row)| (*unit, self.history.put_row(row))).collect();
         let mut loaded = FileState::new();
         for path in &trace.loaded {
             let content =

@@ -269,7 +269,7 @@ impl Finder<'_> {
                     let kind = Kind::Enumerator;
                     self.constants_and_operators(value, kind, kind);
                 }
-                [] | [_, _] => {}
+                [] => {}
             }
         }
     }

@@ -70,18 +70,22 @@ pub fn operator(token: &Token, text: &str) -> Option<&'static str> {
     })
 }
 
-/// Another type in the place of token `at` of a declaration.
+/// Another type in the place of token `at` of a declaration, narrow enough to
+/// lose what the program keeps in it. What pointers point to stays.
 pub fn type_name(declaration: Tokens, at: usize) -> Option<&'static str> {
     let next = declaration.get(at + 1)?;
+    if next.is("*") {
+        return None;
+    }
     match declaration[at].text {
-        "double" => Some("float"),
-        "int" => Some("short"),
+        "double" => Some("int"),
+        "int" | "size_t" => Some("_Bool"),
+        // A bit-field of one bit that is set becomes negative.
         "unsigned" => Some("int"),
-        "size_t" => Some("signed char"),
-        "char" if !next.is("*") => Some("short"),
+        "char" => Some("short"),
         // The name of a type of the project: only its enumerations compile.
         word if word.starts_with(|c: char| c.is_ascii_uppercase()) => {
-            (next.kind == TokenKind::Word).then_some("unsigned char")
+            (next.kind == TokenKind::Word).then_some("_Bool")
         }
         _ => None,
     }
