@@ -416,3 +416,28 @@ fn rows(project: &Project) -> Vec<(String, Vec<String>)> {
         })
         .collect()
 }
+
+/// A changed type in one arm of `?:` changes the value of the other arm too.
+#[test]
+fn the_arms_of_a_conditional_share_their_type() {
+    let source = "\
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int one = -1;
+    int other = 5;
+    long long value = argc > 1 ? one : other;
+    printf(\"%lld\\n\", value);
+    return 0;
+}
+";
+    let project = Project::of_source(source, &[("one", "x"), ("other", "")]);
+    project.record();
+    project.edit("main.c", "int other", "unsigned other");
+    assert_eq!(project.selected(), ["one", "other"]);
+    // A change of value in one arm is none of the other's business.
+    project.write("main.c", &source.replace("one : other", "one : 7"));
+    project.ok(&["test"]);
+    project.edit("main.c", "one : 7", "one : 8");
+    assert_eq!(project.selected(), ["other"]);
+}

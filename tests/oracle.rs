@@ -145,7 +145,7 @@ struct KindResult {
 impl<'a> Worker<'a> {
     fn new(baseline: &'a Baseline) -> Self {
         let recorded = Project::empty();
-        support::copy(baseline.recorded.root(), recorded.root());
+        plain::copy_built(baseline.recorded.root(), recorded.root());
         Self { baseline, recorded, plain: baseline.plain.duplicate() }
     }
 
@@ -240,8 +240,7 @@ impl<'a> Worker<'a> {
     /// In a fresh copy, so that nothing but the mutant is built.
     fn select_from_build(&self, mutant: &Mutant, text: &str) -> BTreeSet<String> {
         let project = Project::empty();
-        support::copy(self.baseline.recorded.root(), project.root());
-        plain::settle(project.root());
+        plain::copy_built(self.baseline.recorded.root(), project.root());
         project.write(&mutant.file, text);
         project.ok(&["build"]);
         select(&project, &["--from-build"])

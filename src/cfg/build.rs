@@ -639,9 +639,9 @@ fn is_hole(expr: &Expr) -> bool {
 }
 
 /// Finds the holes and the calls of the node that an expression makes.
-fn own_parts(expr: &Expr, holes: &mut Vec<Range>, calls: &mut Vec<u32>) {
+fn own_parts<'e>(expr: &'e Expr, holes: &mut Vec<&'e Expr>, calls: &mut Vec<u32>) {
     if is_hole(expr) {
-        holes.push(expr.range);
+        holes.push(expr);
         return;
     }
     for kid in &expr.kids {
@@ -659,14 +659,37 @@ fn calls_anything(expr: &Expr) -> bool {
     }
 }
 
-fn pieces_around(range: Range, holes: &[Range]) -> Vec<Piece> {
+fn pieces_around(range: Range, holes: &[&Expr]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut from = range.start;
     for hole in holes {
-        pieces.push(Piece::Tokens(Range::new(from, hole.start)));
+        pieces.push(Piece::Tokens(Range::new(from, hole.range.start)));
         pieces.push(Piece::Hole);
-        from = hole.end;
+        types_of_arms(hole, &mut pieces);
+        from = hole.range.end;
     }
     pieces.push(Piece::Tokens(Range::new(from, range.end)));
     pieces
+}
+
+/// What decides the type of the value of `?:`, whichever arm is taken: as
+/// little as can be said with certainty, or else all of an arm.
+fn types_of_arms(hole: &Expr, pieces: &mut Vec<Piece>) {
+    if !matches!(hole.kind, ExprKind::Conditional) {
+        return;
+    }
+    // In `c ?: b` the condition is an arm.
+    let first = if hole.kids.len() == 2 { 0 } else { 1 };
+    for arm in &hole.kids[first..] {
+        let arm = bare(arm);
+        match arm.kind {
+            ExprKind::Conditional => types_of_arms(arm, pieces),
+            // Always int.
+            ExprKind::And | ExprKind::Or | ExprKind::Not => pieces.push(Piece::Hole),
+            ExprKind::Call { callee: Some(token) } => {
+                pieces.push(Piece::TypeOf(Range::new(token, token + 1)));
+            }
+            _ => pieces.push(Piece::TypeOf(arm.range)),
+        }
+    }
 }

@@ -144,7 +144,7 @@ impl<'a, 't> Meanings<'a, 't> {
                     hasher.str("◦");
                     refers.push(*decl);
                 }
-                Piece::Hole => hasher.str("◦"),
+                Piece::Hole | Piece::TypeOf(_) => hasher.str("◦"),
             }
         }
     }
@@ -249,7 +249,28 @@ impl<'a, 't> Meanings<'a, 't> {
                 Piece::Tokens(range) => self.hash_tokens(*range, lines, hasher),
                 Piece::Decl(decl) => hasher.fp(&self.of_decl(*decl)),
                 Piece::Hole => hasher.str("◦"),
+                Piece::TypeOf(range) => match self.plain_type(*range) {
+                    Some(class) => hasher.str(class),
+                    None => self.hash_tokens(*range, lines, hasher),
+                },
             }
+        }
+    }
+
+    /// The type of a lone literal, as far as it needs no more than a word.
+    fn plain_type(&self, range: Range) -> Option<&'static str> {
+        if range.end != range.start + 1 {
+            return None;
+        }
+        let text = self.tree.token_text(range.start);
+        match self.tree.tokens.all[range.start as usize].kind {
+            Kind::Number => {
+                let is_int = text.iter().all(u8::is_ascii_digit) && text.len() < 10;
+                is_int.then_some("an int")
+            }
+            Kind::Text => text.starts_with(b"\"").then_some("a string"),
+            Kind::Char => text.starts_with(b"'").then_some("an int"),
+            _ => None,
         }
     }
 

@@ -45,7 +45,11 @@ pub fn analyse(tree: &Tree<'_>, forced: &FxHashMap<String, String>) -> Analysis 
         problems.push(format!("{}: {}", unit.place_text(place), problem.what));
     }
     for procedure in &tree.procedures {
-        let name = tree.tokens.names.string(procedure.name);
+        let decl = &tree.decls[procedure.decl.ix()];
+        let name = match &decl.link_name {
+            Some(name) => name.clone(),
+            None => tree.tokens.names.string(procedure.name),
+        };
         let built = match (&procedure.body, forced.get(&name)) {
             (_, Some(reason)) => Err(reason.clone()),
             (Body::Opaque(problem), _) => Err(unit.explain(problem)),
@@ -154,7 +158,10 @@ impl UnitBuilder<'_, '_> {
         if !matches!(decl.kind, DeclKind::Variable | DeclKind::Function) {
             return None;
         }
-        let name = self.tree.tokens.names.string(decl.name?);
+        let name = match &decl.link_name {
+            Some(name) => name.clone(),
+            None => self.tree.tokens.names.string(decl.name?),
+        };
         match (decl.scope, decl.owner) {
             (DeclScope::File, _) => Some(Symbol { name, is_static: decl.is_static }),
             (DeclScope::Local(count), Some(owner)) => {
@@ -335,7 +342,10 @@ impl UnitBuilder<'_, '_> {
                 }
             }
             self.meanings.hash_pieces(&pieces, Lines::True, &mut hasher);
-            let mentions = self.mentions(&pieces);
+            let mut mentions = self.mentions(&pieces);
+            if let Some(target) = &decl.alias_of {
+                mentions.push(self.intern(self.alias_target(target)));
+            }
             let at = decl.forms.first().map_or(0, |form| form.at);
             let end = match pieces.last() {
                 Some(Piece::Tokens(range)) => range.end,
@@ -352,6 +362,16 @@ impl UnitBuilder<'_, '_> {
             });
         }
         found
+    }
+
+    /// What an alias stands for, which may be static in this unit.
+    fn alias_target(&self, name: &str) -> Symbol {
+        let is_static = self.tree.decls.iter().any(|decl| {
+            decl.is_static
+                && decl.scope == DeclScope::File
+                && decl.name.is_some_and(|n| self.tree.tokens.names.text(n) == name.as_bytes())
+        });
+        Symbol { name: name.to_string(), is_static }
     }
 
     fn composition(&self) -> Fingerprint {

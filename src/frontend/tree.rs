@@ -36,6 +36,9 @@ pub enum Piece {
     Decl(DeclId),
     /// A sub-expression that is a node of its own.
     Hole,
+    /// Tokens that count for the type they have here, not for being run: the
+    /// arms of `?:` decide together what type its value has.
+    TypeOf(Range),
 }
 
 /// An expression, as far as its evaluation branches or calls.
@@ -179,6 +182,29 @@ pub struct Decl {
     pub definitions: Vec<Defining>,
     /// For what has static storage inside a procedure: that procedure.
     pub owner: Option<Name>,
+    /// The name for the linker, where `asm("name")` gives another one.
+    pub link_name: Option<String>,
+    /// What it is another name of: `alias("name")` and the like.
+    pub alias_of: Option<String>,
+}
+
+impl Decl {
+    /// A declaration of which nothing is known but what it is called.
+    pub fn new(name: Option<Name>, kind: DeclKind, scope: DeclScope) -> Self {
+        Self {
+            name,
+            kind,
+            scope,
+            forms: Vec::new(),
+            is_static: false,
+            noreturn: false,
+            enumeration: None,
+            definitions: Vec::new(),
+            owner: None,
+            link_name: None,
+            alias_of: None,
+        }
+    }
 }
 
 #[derive(Debug)]

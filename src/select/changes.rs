@@ -32,11 +32,22 @@ pub struct ChangedDefinitions(FxHashMap<Linked, String>);
 struct Definitions {
     /// What defines each name. Several for tentative and weak ones.
     by_name: FxHashMap<Linked, BTreeSet<Fingerprint>>,
+    /// Units that define each procedure.
+    definers: FxHashMap<Linked, BTreeSet<UnitKey>>,
     /// Which names occur in the initialiser of which.
     mentioned_by: FxHashMap<Linked, Vec<Linked>>,
 }
 
 impl Definitions {
+    /// Whether a name means one certain procedure, or the same ones of several
+    /// (weak, inline) as in `other`. One that moved is compared where it is.
+    fn same_definers(&self, other: &Self, name: &Linked) -> bool {
+        match (self.definers.get(name), other.definers.get(name)) {
+            (Some(a), Some(b)) => a == b || (a.len() == 1 && b.len() == 1),
+            _ => true,
+        }
+    }
+
     fn of(programs: &[&ProgramVersion]) -> Self {
         let mut found = Self::default();
         for unit in programs.iter().flat_map(|program| &program.units) {
@@ -54,7 +65,9 @@ impl Definitions {
             for procedure in &unit.index.procedures {
                 let symbol =
                     Symbol { name: procedure.name.clone(), is_static: procedure.is_static };
-                found.by_name.entry(linked(key, &symbol)).or_default();
+                let name = linked(key, &symbol);
+                found.by_name.entry(name.clone()).or_default();
+                found.definers.entry(name).or_default().insert(key.clone());
             }
         }
         found
@@ -71,7 +84,7 @@ impl ChangedDefinitions {
         let names: FxHashSet<&Linked> = before.by_name.keys().chain(after.by_name.keys()).collect();
         for name in names {
             let what = match (before.by_name.get(name), after.by_name.get(name)) {
-                (Some(before), Some(after)) if before == after => continue,
+                (Some(a), Some(b)) if a == b && before.same_definers(&after, name) => continue,
                 (Some(_), Some(_)) => "has another definition",
                 (Some(_), None) => "is no longer defined",
                 (None, _) => "is now defined",

@@ -2,6 +2,7 @@
 //! from its roots, and the rest.
 
 use super::changes::ChangedDefinitions;
+use super::link;
 use super::matrix::Matrix;
 use super::reason::{EdgeReason, Reason, SourceLine};
 use super::version::{ProcRef, ProgramVersion, UnitVersion};
@@ -86,6 +87,7 @@ pub fn compare(
         let changed = changed_definitions(comparisons, comparison, new);
         let mut wholes = whole_program_changes(&comparison.old, new);
         wholes.extend(changes_seen_outside(comparison, &changed, outside));
+        wholes.extend(link::changes_of_membership(comparison, new, outside));
         for what in &wholes {
             outcome.select_all(comparison, what);
         }
@@ -216,7 +218,7 @@ fn changes_seen_outside(
     found
 }
 
-fn empty_composition() -> crate::ids::Fingerprint {
+pub(super) fn empty_composition() -> crate::ids::Fingerprint {
     crate::ids::FpHasher::new("composition").finish()
 }
 

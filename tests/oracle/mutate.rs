@@ -85,6 +85,7 @@ pub struct Mutant {
     pub kind: Kind,
     pub file: String,
     pub line: usize,
+    /// The lines as they are, and as they become.
     pub before: String,
     pub after: String,
     range: Range<usize>,
@@ -102,7 +103,7 @@ impl Mutant {
 impl fmt::Display for Mutant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} at {}:{}", self.kind.name(), self.file, self.line)?;
-        write!(f, "  - {}\n  + {}", self.before, self.after)
+        write!(f, "- {}\n+ {}", self.before.trim_end(), self.after.trim_end())
     }
 }
 
@@ -170,15 +171,21 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    fn add(&mut self, kind: Kind, range: Range<usize>, after: &str) {
+    /// Replaces a range of the text. The mutant has the whole lines, since one
+    /// sign alone says little to a reader.
+    fn add(&mut self, kind: Kind, range: Range<usize>, instead: &str) {
         let text = &self.source.text;
+        let start = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
+        let length = text[range.end..].find('\n');
+        let end = length.map_or(text.len(), |length| range.end + length);
+        let (left, right) = (&text[start..range.start], &text[range.end..end]);
         self.found.push(Mutant {
             kind,
             file: self.source.file.clone(),
             line: text[..range.start].matches('\n').count() + 1,
-            before: text[range.clone()].to_string(),
-            after: after.to_string(),
-            range,
+            before: text[start..end].to_string(),
+            after: format!("{left}{instead}{right}"),
+            range: start..end,
         });
     }
 

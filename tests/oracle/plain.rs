@@ -6,8 +6,9 @@
 
 use super::support::{self, Project};
 use std::fs::File;
+use std::os::unix::fs::symlink;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -18,7 +19,7 @@ pub const SHORT_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Limits for a mutant that prints or allocates without end.
 const OUTPUT_LIMIT: libc::rlim_t = 1 << 20;
-const MEMORY_LIMIT: libc::rlim_t = 1 << 30;
+const MEMORY_LIMIT: libc::rlim_t = 64 << 20;
 
 /// The program of a test and how it is started.
 pub struct Test {
@@ -90,8 +91,7 @@ impl Plain {
     /// Another tree, of which nothing has to be built again.
     pub fn duplicate(&self) -> Self {
         let plain = Self { project: Project::empty(), output: tempfile::tempdir().unwrap() };
-        support::copy(self.project.root(), plain.project.root());
-        settle(plain.project.root());
+        copy_built(self.project.root(), plain.project.root());
         plain
     }
 
@@ -105,9 +105,8 @@ impl Plain {
     /// edit has nothing but itself to build.
     pub fn restore(&self, original: &Plain, file: &str) {
         self.project.write(file, &original.read(file));
-        support::copy(&original.project.path("build"), &self.project.path("build"));
-        settle(&self.project.path("build"));
         settle(&self.project.path(file));
+        copy_built(&original.project.path("build"), &self.project.path("build"));
     }
 
     fn build(&self) -> bool {
@@ -169,15 +168,28 @@ fn limit() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Gives all files one time, long ago: a copy has the time at which it was made,
-/// and make would see stale objects, or none, by chance.
-pub fn settle(path: &Path) {
-    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
-    if path.is_dir() {
-        let entries = std::fs::read_dir(path).unwrap();
-        let paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-        paths.iter().for_each(|path| settle(path));
-    } else {
-        File::open(path).unwrap().set_modified(long_ago).unwrap();
+/// Copies a tree such that nothing in it has to be built again: the copy of a
+/// file would have the time at which it was made, and make would see stale
+/// objects, or none, by chance. So all files get one time, long ago. Links stay
+/// links: those to the compiler's stand-ins would be copies of a large program.
+pub fn copy_built(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        let file_type = entry.file_type().unwrap();
+        if file_type.is_dir() {
+            copy_built(&from, &to);
+        } else if file_type.is_symlink() {
+            symlink(std::fs::read_link(from).unwrap(), to).unwrap();
+        } else {
+            std::fs::copy(from, &to).unwrap();
+            settle(&to);
+        }
     }
+}
+
+fn settle(path: &Path) {
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    File::open(path).unwrap().set_modified(long_ago).unwrap();
 }

@@ -224,17 +224,7 @@ impl Parser<'_> {
 
     fn new_tag(&mut self, name: Option<Name>) -> DeclId {
         let scope = self.next_scope(true, name);
-        let tag = self.new_decl(Decl {
-            name,
-            kind: DeclKind::Tag,
-            scope,
-            forms: Vec::new(),
-            is_static: false,
-            noreturn: false,
-            enumeration: None,
-            definitions: Vec::new(),
-            owner: None,
-        });
+        let tag = self.new_decl(Decl::new(name, DeclKind::Tag, scope));
         if let Some(name) = name {
             self.scopes.bind(Space::Tags, name, tag);
         }
@@ -309,15 +299,8 @@ impl Parser<'_> {
             }
             let scope = self.next_scope(false, Some(name));
             let decl = self.new_decl(Decl {
-                name: Some(name),
-                kind: DeclKind::Enumerator,
-                scope,
-                forms: Vec::new(),
-                is_static: false,
-                noreturn: false,
                 enumeration: Some(next.clone()),
-                definitions: Vec::new(),
-                owner: None,
+                ..Decl::new(Some(name), DeclKind::Enumerator, scope)
             });
             self.scopes.bind(Space::Ordinary, name, decl);
             self.tree.refs.set(token, Ref::Decl(decl));
@@ -531,15 +514,8 @@ impl Parser<'_> {
         form: Form,
     ) -> DeclId {
         let decl = self.new_decl(Decl {
-            name: Some(name),
-            kind: DeclKind::Variable,
-            scope: DeclScope::Parameter(index),
             forms: vec![form],
-            is_static: false,
-            noreturn: false,
-            enumeration: None,
-            definitions: Vec::new(),
-            owner: None,
+            ..Decl::new(Some(name), DeclKind::Variable, DeclScope::Parameter(index))
         });
         self.scopes.bind(Space::Ordinary, name, decl);
         self.tree.refs.set(token, Ref::Decl(decl));

@@ -132,15 +132,8 @@ impl Parser<'_> {
             }
             _ => {
                 let decl = self.new_decl(Decl {
-                    name: Some(name),
-                    kind: DeclKind::Typedef,
-                    scope: DeclScope::File,
                     forms: vec![form],
-                    is_static: false,
-                    noreturn: false,
-                    enumeration: None,
-                    definitions: Vec::new(),
-                    owner: None,
+                    ..Decl::new(Some(name), DeclKind::Typedef, DeclScope::File)
                 });
                 self.scopes.bind(Space::Ordinary, name, decl);
                 decl
@@ -180,19 +173,46 @@ impl Parser<'_> {
                 decl
             }
             None => self.new_decl(Decl {
-                name: Some(name),
-                kind,
-                scope: DeclScope::File,
                 forms: vec![form],
                 is_static,
                 noreturn,
-                enumeration: None,
-                definitions: Vec::new(),
-                owner: None,
+                ..Decl::new(Some(name), kind, DeclScope::File)
             }),
         };
+        let range = Range::new(self.tree.decls[decl.ix()].forms.last().map_or(0, |f| f.at), self.at);
+        let (link_name, alias_of) = self.other_names(range);
+        let known = &mut self.tree.decls[decl.ix()];
+        known.link_name = link_name.or(known.link_name.take());
+        known.alias_of = alias_of.or(known.alias_of.take());
         self.scopes.bind(Space::Ordinary, name, decl);
         decl
+    }
+
+    /// The name for the linker and what it is an alias of, as far as the
+    /// declaration in this range says.
+    fn other_names(&self, range: Range) -> (Option<String>, Option<String>) {
+        let (mut link_name, mut alias_of) = (None, None);
+        for token in range.start..range.end {
+            let is_label = self.tree.tokens.all[token as usize].name == kw::ASM;
+            let text = self.tree.token_text(token);
+            let word = text.strip_prefix(b"__").and_then(|t| t.strip_suffix(b"__")).unwrap_or(text);
+            let is_alias = matches!(word, b"alias" | b"weakref" | b"ifunc");
+            if (is_label || is_alias) && token + 2 < range.end {
+                let name = self.literal_at(token + 2);
+                if is_label { link_name = name } else { alias_of = name }
+            }
+        }
+        (link_name, alias_of)
+    }
+
+    /// The text of the string literals from a token on.
+    fn literal_at(&self, mut token: u32) -> Option<String> {
+        let mut text = String::new();
+        while self.tree.tokens.all[token as usize].kind == Kind::Text {
+            text.push_str(String::from_utf8_lossy(self.tree.token_text(token)).trim_matches('"'));
+            token += 1;
+        }
+        (!text.is_empty()).then_some(text)
     }
 
     fn linked_anywhere(&self, name: Name, kind: DeclKind) -> Option<DeclId> {

@@ -282,6 +282,11 @@ impl Parser<'_> {
                 } else {
                     kids.extend(self.initializer()?);
                     runs = true;
+                    if self.takes_type_from_initializer(Range::new(start, from)) {
+                        let piece = Piece::Tokens(Range::new(from, self.at));
+                        let forms = &mut self.tree.decls[decl.ix()].forms;
+                        forms.iter_mut().for_each(|form| form.pieces.push(piece));
+                    }
                 }
             } else if specifiers.is_static && !is_function {
                 self.tree.decls[decl.ix()].definitions.push(Defining { initializer: None });
@@ -303,6 +308,16 @@ impl Parser<'_> {
         }
         let value = self.assignment()?;
         Ok(if value.is_interesting() { vec![value] } else { Vec::new() })
+    }
+
+    /// `int a[] = …` and `__auto_type x = …`.
+    fn takes_type_from_initializer(&self, declared: Range) -> bool {
+        (declared.start..declared.end).any(|token| {
+            let is_open = self.tree.token_text(token) == b"[";
+            let word = self.tree.tokens.all[token as usize].name;
+            (is_open && self.tree.token_text(token + 1) == b"]")
+                || matches!(word, kw::AUTO_TYPE | kw::AUTO)
+        })
     }
 
     fn names_cleanup(&self, range: Range) -> bool {
@@ -336,15 +351,15 @@ impl Parser<'_> {
         let scope = self.next_scope(false, Some(name));
         let owner = self.procedure.as_ref().filter(|_| specifiers.is_static).map(|p| p.name);
         let decl = self.new_decl(Decl {
-            name: Some(name),
-            kind: if is_typedef { DeclKind::Typedef } else { DeclKind::Variable },
-            scope,
             forms: vec![form],
             is_static: specifiers.is_static,
             noreturn,
-            enumeration: None,
-            definitions: Vec::new(),
             owner,
+            ..Decl::new(
+                Some(name),
+                if is_typedef { DeclKind::Typedef } else { DeclKind::Variable },
+                scope,
+            )
         });
         self.scopes.bind(Space::Ordinary, name, decl);
         decl
