@@ -27,6 +27,7 @@
 #include "module.c"
 #include "attach.c"
 #include "loaded.c"
+#include "ancestors.c"
 
 #define SIGNAL_BIT(signal) ((uint64_t)1 << ((signal) - 1))
 
@@ -61,8 +62,12 @@ static void start(void)
 /* 101 is the earliest priority a program may use; what still earlier code set is merged. */
 __attribute__((constructor(101), used)) static void edgewise_start(void)
 {
-    directory = secure_getenv(EDGEWISE_ENVIRONMENT);
-    if (directory && *directory)
+    if (getauxval(AT_SECURE))
+        return;
+    directory = getenv(EDGEWISE_ENVIRONMENT);
+    if (!directory || !*directory)
+        directory = inherited_directory();
+    if (directory)
         quietly(start);
 }
 

@@ -18,6 +18,7 @@
 //! replaced by what follows it.
 
 use super::format::{EdgeLabel, NodeKind};
+use crate::frontend::lex::Kind;
 use crate::frontend::names::Name;
 use crate::frontend::tree::*;
 use crate::ids::NodeId;
@@ -32,6 +33,8 @@ pub enum Site {
     Entry { open: u32 },
     /// The outcome of the condition that spans these tokens.
     Arm { condition: Range, weak: bool, outcome: bool },
+    /// Before the operand that `a ?: b` evaluates when `a` is zero.
+    Otherwise { operand: Range },
     /// After the colon of a case or default label; `falls_in` if control can
     /// also come from above.
     Case { start: u32, colon: u32, falls_in: bool },
@@ -52,6 +55,10 @@ pub struct DraftNode {
     pub range: Range,
     /// Tokens of names called in this node itself.
     pub calls: Vec<u32>,
+    /// The calls are sure to run if the node does.
+    pub calls_are_certain: bool,
+    /// It is an asm statement, whose text may name anything.
+    pub is_asm: bool,
 }
 
 #[derive(Debug)]
@@ -159,7 +166,9 @@ struct Builder<'a, 't> {
 impl Builder<'_, '_> {
     fn add(&mut self, kind: NodeKind, pieces: Vec<Piece>, range: Range) -> NodeId {
         let id = NodeId::new(self.nodes.len());
-        self.nodes.push(Item::Node(DraftNode { kind, pieces, range, calls: Vec::new() }));
+        let calls = Vec::new();
+        let node = DraftNode { kind, pieces, range, calls, calls_are_certain: true, is_asm: false };
+        self.nodes.push(Item::Node(node));
         id
     }
 
@@ -192,10 +201,11 @@ impl Builder<'_, '_> {
         shown: Range,
         flow: Flow,
     ) -> (NodeId, Flow) {
-        let flow = self.operands(expr, flow);
         let mut holes = Vec::new();
         let mut calls = Vec::new();
         own_parts(expr, &mut holes, &mut calls);
+        let flow = self.unordered(expr, shown, &holes, &calls, flow);
+        let flow = self.operands(expr, flow);
         let id = self.add(kind, pieces_around(shown, &holes), shown);
         self.connect(flow, id);
         let never_returns = calls.iter().any(|token| self.never_returns(*token));
@@ -204,6 +214,60 @@ impl Builder<'_, '_> {
         }
         let out = if never_returns { Vec::new() } else { Self::from_join(id) };
         (id, out)
+    }
+
+    /// C leaves open in which order operands are evaluated. Where one of them
+    /// may leave the expression (by a call that does not return, or a trap)
+    /// before the others, those on the way into the expression have reached
+    /// all of it: a node in front says so.
+    fn unordered(
+        &mut self,
+        expr: &Expr,
+        shown: Range,
+        holes: &[&Expr],
+        calls: &[u32],
+        flow: Flow,
+    ) -> Flow {
+        let Some((_, others)) = holes.split_first() else { return flow };
+        let own_leaves = self.may_leave(shown, holes);
+        let hole_leaves = !others.is_empty() && holes.iter().any(|h| self.may_leave(h.range, &[]));
+        if !own_leaves && !hole_leaves && !has_indirect_call(expr) {
+            return flow;
+        }
+        // Operands behind the first may run without the edge that leads to
+        // them in the graph, so all of their tokens count here.
+        let id = self.add(NodeKind::Statement, pieces_around(shown, &holes[..1]), shown);
+        if let Item::Node(node) = &mut self.nodes[id.ix()] {
+            node.calls = calls.to_vec();
+            node.calls_are_certain = false;
+        }
+        self.connect(flow, id);
+        Self::from_join(id)
+    }
+
+    /// Whether a range of tokens, apart from holes in it, can end the process
+    /// or jump out: calls, and whatever can trap.
+    fn may_leave(&self, range: Range, holes: &[&Expr]) -> bool {
+        (range.start..range.end).any(|token| {
+            let is_inside = holes.iter().any(|hole| hole.range.contains(token));
+            !is_inside
+                && match self.tree.token_text(token) {
+                    b"*" | b"/" | b"%" | b"[" | b"->" | b"/=" | b"%=" => true,
+                    // A name or a closing bracket before it makes it a call.
+                    b"(" => {
+                        token > range.start && {
+                            let before = self.tree.token_text(token - 1);
+                            before == b")" || before == b"]" || self.is_name(token - 1)
+                        }
+                    }
+                    _ => false,
+                }
+        })
+    }
+
+    fn is_name(&self, token: u32) -> bool {
+        let token = &self.tree.tokens.all[token as usize];
+        token.kind == Kind::Word && !token.name.is_keyword()
     }
 
     fn never_returns(&self, callee: u32) -> bool {
@@ -236,15 +300,16 @@ impl Builder<'_, '_> {
                 leaving.extend(self.value(last, flow));
                 leaving
             }
-            ExprKind::Conditional => {
-                let (mut yes, no) = self.condition(&expr.kids[0], flow);
-                if let [_, then, _] = expr.kids.as_slice() {
-                    yes = self.value(then, yes);
+            ExprKind::Conditional => match expr.kids.as_slice() {
+                [cond, then, otherwise] => {
+                    let (yes, no) = self.condition(cond, flow);
+                    let mut out = self.value(then, yes);
+                    out.extend(self.value(otherwise, no));
+                    out
                 }
-                let otherwise = expr.kids.last().expect("a conditional has arms");
-                yes.extend(self.value(otherwise, no));
-                yes
-            }
+                [cond, otherwise] => self.either(cond, otherwise, flow),
+                _ => flow,
+            },
             ExprKind::Block(block) => self.value_block(block, flow),
             _ => {
                 for kid in &expr.kids {
@@ -253,6 +318,21 @@ impl Builder<'_, '_> {
                 flow
             }
         }
+    }
+
+    /// `a ?: b` for its value, which is that of `a` unless that is zero. Nothing
+    /// can be put around `a`, so only the other way has a probe.
+    fn either(&mut self, cond: &Expr, otherwise: &Expr, flow: Flow) -> Flow {
+        let (id, out) = self.expression_node(NodeKind::Predicate, cond, cond.range, flow);
+        if out.is_empty() {
+            return out;
+        }
+        let way = |label: PlainLabel, site| Dangling { from: id, label: label.into(), site };
+        let operand = otherwise.range;
+        let no = vec![way(PlainLabel::False, Site::Otherwise { operand })];
+        let mut out = vec![way(PlainLabel::True, Site::None)];
+        out.extend(self.value(otherwise, no));
+        out
     }
 
     /// `({ … })`. Nothing may be put behind its last statement, which is its
@@ -608,6 +688,8 @@ impl Builder<'_, '_> {
                     pieces: Vec::new(),
                     range,
                     calls: Vec::new(),
+                    calls_are_certain: true,
+                    is_asm: false,
                 });
                 return at;
             }
@@ -664,12 +746,30 @@ fn pieces_around(range: Range, holes: &[&Expr]) -> Vec<Piece> {
     let mut from = range.start;
     for hole in holes {
         pieces.push(Piece::Tokens(Range::new(from, hole.range.start)));
-        pieces.push(Piece::Hole);
+        pieces.push(Piece::Hole(hole_name(hole)));
         types_of_arms(hole, &mut pieces);
         from = hole.range.end;
     }
     pieces.push(Piece::Tokens(Range::new(from, range.end)));
     pieces
+}
+
+/// What is done in a hole with what its operands leave.
+fn hole_name(hole: &Expr) -> &'static str {
+    match (&hole.kind, hole.kids.len()) {
+        (ExprKind::And, _) => "&&",
+        (ExprKind::Or, _) => "||",
+        (ExprKind::Conditional, 2) => "?:",
+        (ExprKind::Conditional, _) => "? :",
+        _ => "({})",
+    }
+}
+
+/// A call through a pointer in the node that an expression makes.
+fn has_indirect_call(expr: &Expr) -> bool {
+    !is_hole(expr)
+        && (matches!(expr.kind, ExprKind::Call { callee: None })
+            || expr.kids.iter().any(has_indirect_call))
 }
 
 /// What decides the type of the value of `?:`, whichever arm is taken: as
@@ -685,7 +785,7 @@ fn types_of_arms(hole: &Expr, pieces: &mut Vec<Piece>) {
         match arm.kind {
             ExprKind::Conditional => types_of_arms(arm, pieces),
             // Always int.
-            ExprKind::And | ExprKind::Or | ExprKind::Not => pieces.push(Piece::Hole),
+            ExprKind::And | ExprKind::Or | ExprKind::Not => pieces.push(Piece::Hole("int")),
             ExprKind::Call { callee: Some(token) } => {
                 pieces.push(Piece::TypeOf(Range::new(token, token + 1)));
             }

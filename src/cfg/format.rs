@@ -85,6 +85,8 @@ pub struct Definition {
     pub fingerprint: Fingerprint,
     /// What the initialiser mentions, as indices into the symbols.
     pub mentions: Vec<u32>,
+    /// It acts on the program without being named.
+    pub acts: bool,
     pub place: Place,
     pub text: String,
 }
@@ -137,6 +139,8 @@ pub struct Node {
     pub text: String,
     /// Procedures called by name, as indices into the symbols, in order.
     pub calls: Vec<u32>,
+    /// The calls are sure to run if the node does.
+    pub calls_are_certain: bool,
     /// Names mentioned, as indices into the symbols, sorted.
     pub mentions: Vec<u32>,
 }

@@ -4,7 +4,7 @@
 
 use super::pragmas::Pragmas;
 use crate::frontend::lex::Kind;
-use crate::frontend::names::Name;
+use crate::frontend::names::{Name, kw};
 use crate::frontend::tree::*;
 use crate::ids::{DeclId, Fingerprint, FpHasher};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -73,20 +73,23 @@ impl<'a, 't> Meanings<'a, 't> {
 
     /// What a declaration says by itself, and what it refers to.
     fn local(&self, decl: &Decl) -> (Fingerprint, Vec<DeclId>) {
-        let mut refers = Vec::new();
-        let mut forms: Vec<Fingerprint> = decl
+        let mut forms: Vec<(Fingerprint, Vec<DeclId>)> = decl
             .forms
             .iter()
             .map(|form| {
+                let mut refers = Vec::new();
                 let mut hasher = FpHasher::new("form");
                 hasher.fp(&self.pragmas.state_at(form.at));
+                hasher.fp(&self.pragmas.state_at(form.end));
                 self.hash_form(&form.pieces, &mut hasher, &mut refers);
-                hasher.finish()
+                (hasher.finish(), refers)
             })
             .collect();
         // Saying the same thing twice, or in another order, changes nothing.
         forms.sort();
         forms.dedup();
+        let mut refers: Vec<DeclId> = forms.iter().flat_map(|(_, refers)| refers.clone()).collect();
+        let forms = forms.into_iter().map(|(form, _)| form);
         let mut hasher = FpHasher::new("declaration");
         hasher.number(decl.kind as u64);
         if let Some(name) = decl.name {
@@ -128,7 +131,8 @@ impl<'a, 't> Meanings<'a, 't> {
             match piece {
                 Piece::Tokens(range) => {
                     for token in range.start..range.end {
-                        if self.tree.nameless.contains(&token) {
+                        if self.tree.nameless.contains(&token) || self.is_idle_extern(token, pieces)
+                        {
                             continue;
                         }
                         hasher.bytes(self.tree.token_text(token));
@@ -144,9 +148,20 @@ impl<'a, 't> Meanings<'a, 't> {
                     hasher.str("◦");
                     refers.push(*decl);
                 }
-                Piece::Hole | Piece::TypeOf(_) => hasher.str("◦"),
+                Piece::Hole(operator) => hasher.str(operator),
+                Piece::TypeOf(_) => {}
             }
         }
+    }
+
+    /// `extern` says nothing about what a name means, except with `inline`.
+    fn is_idle_extern(&self, token: u32, pieces: &[Piece]) -> bool {
+        let word = |token: u32| self.tree.tokens.all[token as usize].name;
+        word(token) == kw::EXTERN
+            && !pieces.iter().any(|piece| match piece {
+                Piece::Tokens(range) => (range.start..range.end).any(|t| word(t) == kw::INLINE),
+                _ => false,
+            })
     }
 
     fn hash_doubt(&self, token: u32, hasher: &mut FpHasher) {
@@ -248,7 +263,7 @@ impl<'a, 't> Meanings<'a, 't> {
             match piece {
                 Piece::Tokens(range) => self.hash_tokens(*range, lines, hasher),
                 Piece::Decl(decl) => hasher.fp(&self.of_decl(*decl)),
-                Piece::Hole => hasher.str("◦"),
+                Piece::Hole(operator) => hasher.str(operator),
                 Piece::TypeOf(range) => match self.plain_type(*range) {
                     Some(class) => hasher.str(class),
                     None => self.hash_tokens(*range, lines, hasher),

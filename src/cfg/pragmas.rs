@@ -28,7 +28,8 @@ const OF_THE_PROGRAM: &[&str] = &["weak", "redefine_extname"];
 pub struct Pragmas {
     /// State of the file from a token on, in order.
     states: Vec<(u32, Fingerprint)>,
-    /// Pragmas inside of bodies, by the token they stand before.
+    /// Pragmas inside of bodies, by the token they stand before. They also
+    /// change the state for what follows the body.
     inside: FxHashMap<u32, Fingerprint>,
     /// Pragmas that act on the program, in order.
     pub of_the_program: Vec<String>,
@@ -58,7 +59,6 @@ impl Pragmas {
                 hasher.fp(before);
                 hasher.str(&text);
                 *before = hasher.finish();
-                continue;
             }
             if OF_THE_PROGRAM.iter().any(|word| starts_with_words(&text, word)) {
                 found.of_the_program.push(text.clone());
@@ -73,6 +73,11 @@ impl Pragmas {
     pub fn state_at(&self, token: u32) -> Fingerprint {
         let before = self.states.partition_point(|(from, _)| *from <= token);
         self.states[..before].last().map_or_else(Fingerprint::default, |(_, fp)| *fp)
+    }
+
+    /// Whether a pragma that counts stands inside of a body.
+    pub fn has_inside(&self, body: Range) -> bool {
+        self.inside.keys().any(|token| body.contains(*token))
     }
 
     pub fn inside_at(&self, token: u32) -> Option<&Fingerprint> {

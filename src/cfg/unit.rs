@@ -4,6 +4,8 @@
 use super::build::{self, Draft, DraftLabel, Site};
 use super::format::*;
 use super::meaning::{Lines, Meanings};
+use crate::frontend::lex::Kind;
+use crate::frontend::names::kw;
 use crate::frontend::tree::*;
 use crate::ids::{Fingerprint, FpHasher, NodeId};
 use rustc_hash::FxHashMap;
@@ -53,6 +55,9 @@ pub fn analyse(tree: &Tree<'_>, forced: &FxHashMap<String, String>) -> Analysis 
         let built = match (&procedure.body, forced.get(&name)) {
             (_, Some(reason)) => Err(reason.clone()),
             (Body::Opaque(problem), _) => Err(unit.explain(problem)),
+            (Body::Parsed(_), _) if meanings.pragmas.has_inside(procedure.body_range) => {
+                Err(String::from("a pragma inside of the body"))
+            }
             (Body::Parsed(body), _) => {
                 build::build(tree, procedure, body).map_err(|problem| unit.explain(&problem))
             }
@@ -84,7 +89,8 @@ pub fn analyse(tree: &Tree<'_>, forced: &FxHashMap<String, String>) -> Analysis 
         graphs.push(graph);
         sites.push(graph_sites);
     }
-    let definitions = unit.definitions();
+    let mut definitions = unit.definitions();
+    definitions.extend(unit.bonds());
     let composition = unit.composition();
     Analysis {
         symbols: unit.symbols,
@@ -96,6 +102,12 @@ pub fn analyse(tree: &Tree<'_>, forced: &FxHashMap<String, String>) -> Analysis 
         files: tree.tokens.lines.files.clone(),
         problems,
     }
+}
+
+/// Runs of letters, digits and underscores.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let is_break = |c: char| !(c.is_alphanumeric() || c == '_');
+    text.split(is_break).filter(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '_'))
 }
 
 struct UnitBuilder<'a, 't> {
@@ -229,6 +241,7 @@ impl UnitBuilder<'_, '_> {
             place: self.place(at),
             text: if is_entry { self.shown(shown) } else { String::from("}") },
             calls: Vec::new(),
+            calls_are_certain: true,
             mentions: Vec::new(),
         }
     }
@@ -246,7 +259,13 @@ impl UnitBuilder<'_, '_> {
                 self.meanings.hash_pieces(&node.pieces, lines, hasher);
             });
             let calls = node.calls.iter().filter_map(|token| self.symbol_at(*token)).collect();
-            let mentions = self.mentions(&node.pieces);
+            let mut mentions = self.mentions(&node.pieces);
+            if node.is_asm {
+                let names = self.words_in_strings(node.range);
+                mentions.extend(names.iter().map(|name| self.intern(self.alias_target(name))));
+                mentions.sort_unstable();
+                mentions.dedup();
+            }
             graph.nodes.push(Node {
                 kind: node.kind,
                 label,
@@ -254,6 +273,7 @@ impl UnitBuilder<'_, '_> {
                 place: self.place(node.range.start),
                 text: self.shown(node.range),
                 calls,
+                calls_are_certain: node.calls_are_certain,
                 mentions,
             });
         }
@@ -281,7 +301,11 @@ impl UnitBuilder<'_, '_> {
         let (label, strict) = self.labels(NodeKind::Opaque, |lines, hasher| {
             self.meanings.hash_opaque(body, lines, hasher);
         });
-        let mentions = self.mentions(&[Piece::Tokens(body)]);
+        let mut mentions = self.mentions(&[Piece::Tokens(body)]);
+        let names = self.words_in_asm(body);
+        mentions.extend(names.iter().map(|name| self.intern(self.alias_target(name))));
+        mentions.sort_unstable();
+        mentions.dedup();
         let text = self.shown(Range::new(procedure.range.start, body.start));
         let node = Node {
             kind: NodeKind::Opaque,
@@ -290,6 +314,7 @@ impl UnitBuilder<'_, '_> {
             place: self.place(body.start),
             text: format!("the body of {text}"),
             calls: Vec::new(),
+            calls_are_certain: true,
             mentions,
         };
         let edge = |from, to| Edge { from, to, label: EdgeLabel::Always, probe: None };
@@ -357,6 +382,7 @@ impl UnitBuilder<'_, '_> {
                 symbol,
                 fingerprint: hasher.finish(),
                 mentions,
+                acts: decl.acts,
                 place,
                 text: self.shown(Range::new(at, end)),
             });
@@ -382,6 +408,58 @@ impl UnitBuilder<'_, '_> {
         for pragma in &self.meanings.pragmas.of_the_program {
             hasher.str(pragma);
         }
+        // Nobody knows what these define for other units.
+        for (range, _) in &self.tree.not_understood {
+            self.meanings.hash_pieces(&[Piece::Tokens(*range)], Lines::True, &mut hasher);
+        }
         hasher.finish()
+    }
+
+    /// Names that asm at file level and pragmas of the program tie together:
+    /// they act, and through them whatever they name.
+    fn bonds(&mut self) -> Vec<Definition> {
+        let mut bonds: Vec<Vec<String>> = Vec::new();
+        for range in &self.tree.composition {
+            let words = self.words_in_strings(*range);
+            bonds.push(words);
+        }
+        for pragma in &self.meanings.pragmas.of_the_program {
+            bonds.push(words(pragma).map(String::from).collect());
+        }
+        let mut found = Vec::new();
+        for (number, names) in bonds.into_iter().enumerate() {
+            let mut fingerprint = FpHasher::new("bond");
+            names.iter().for_each(|name| fingerprint.str(name));
+            let mentions = names.iter().map(|name| self.intern(self.alias_target(name))).collect();
+            let name = format!("asm#{number}");
+            found.push(Definition {
+                symbol: self.intern(Symbol { name, is_static: true }),
+                fingerprint: fingerprint.finish(),
+                mentions,
+                acts: true,
+                place: Place::default(),
+                text: String::new(),
+            });
+        }
+        found
+    }
+
+    /// The same for a body that may hold asm.
+    fn words_in_asm(&self, range: Range) -> Vec<String> {
+        let tokens = &self.tree.tokens.all[range.start as usize..range.end as usize];
+        let has_asm = tokens.iter().any(|token| token.kind == Kind::Word && token.name == kw::ASM);
+        if has_asm { self.words_in_strings(range) } else { Vec::new() }
+    }
+
+    /// Words inside of the string literals of a range, as asm has them.
+    fn words_in_strings(&self, range: Range) -> Vec<String> {
+        let mut found = Vec::new();
+        for token in range.start..range.end {
+            if self.tree.tokens.all[token as usize].kind == Kind::Text {
+                let text = String::from_utf8_lossy(self.tree.token_text(token));
+                found.extend(words(&text).map(String::from));
+            }
+        }
+        found
     }
 }

@@ -1,11 +1,14 @@
 //! Runs a build with our names for the compilers first on the path.
 
+use super::build_state::BuildState;
 use super::files;
 use super::workspace::Workspace;
 use crate::compiler::log::{self, Event};
 use crate::compiler::project::{
     BUILD_DIRECTORY_VARIABLE, LOG_VARIABLE, ROOT_VARIABLE, SHIMS_VARIABLE,
 };
+use crate::trace::format::{ENVIRONMENT, TraceFile};
+use crate::trace::module::Module;
 use anyhow::Context;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -20,7 +23,6 @@ pub struct Built {
     pub procedures: usize,
     pub opaque: usize,
     pub untouched: Vec<(String, String)>,
-    pub not_analysed: usize,
     pub programs: BTreeSet<String>,
 }
 
@@ -30,6 +32,9 @@ pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Buil
     fs_err::create_dir_all(&state)?;
     let shims = make_shims(&state)?;
     let log = tempfile::Builder::new().prefix("build.").tempfile_in(&state)?;
+    let descriptions = files::descriptions(&files::scan(workspace)?);
+    // Programs that run during the build leave a trace here.
+    let traces = tempfile::Builder::new().prefix("edgewise-build").tempdir()?;
     let mut path = OsString::from(&shims);
     if let Some(old) = std::env::var_os("PATH") {
         path.push(":");
@@ -40,7 +45,8 @@ pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Buil
         .env(ROOT_VARIABLE, &workspace.project.root)
         .env(BUILD_DIRECTORY_VARIABLE, std::env::current_dir()?)
         .env(SHIMS_VARIABLE, &shims)
-        .env(LOG_VARIABLE, log.path());
+        .env(LOG_VARIABLE, log.path())
+        .env(ENVIRONMENT, traces.path());
     // An absolute compiler in CC would pass our names by.
     if let Some(compiler) = std::env::var_os("CC").map(PathBuf::from)
         && compiler.is_absolute()
@@ -51,6 +57,7 @@ pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Buil
     }
     let program = command.get_program().to_string_lossy().into_owned();
     let status = command.status().with_context(|| format!("cannot run `{program}`"))?;
+    let mut state = BuildState::read(workspace);
     let mut built = Built { code: crate::compiler::exit_code(status), ..Built::default() };
     for event in log::read(log.path()) {
         match event {
@@ -63,11 +70,35 @@ pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Buil
             Event::Linked { output } => {
                 built.programs.insert(output);
             }
-            Event::NotAnalysed { .. } => built.not_analysed += 1,
+            Event::NotAnalysed { sources, .. } => state.unanalysed.extend(sources),
         }
     }
-    files::note_programs(workspace, &built.programs)?;
+    state.programs.extend(built.programs.iter().cloned());
+    state.generator_files.extend(generator_files(workspace, traces.path()));
+    if built.code == 0 {
+        state.descriptions = Some(descriptions);
+    }
+    state.write(workspace)?;
     Ok(built)
+}
+
+/// Files of the units of all programs that left a trace.
+fn generator_files(workspace: &Workspace, traces: &Path) -> BTreeSet<String> {
+    let mut files = BTreeSet::new();
+    let Ok(entries) = std::fs::read_dir(traces) else { return files };
+    for entry in entries.flatten() {
+        let bytes = std::fs::read(entry.path()).unwrap_or_default();
+        let Ok(trace) = TraceFile::parse(&bytes) else { continue };
+        // A program that a configure script tried out is gone already.
+        let Ok(module) = Module::read(&trace.module) else { continue };
+        for unit in &module.records.units {
+            files.extend(unit.index().map(|index| index.files).unwrap_or_default());
+        }
+    }
+    files.retain(|file| {
+        !file.is_empty() && workspace.project.root.join(file).starts_with(&workspace.project.root)
+    });
+    files
 }
 
 /// Links named like the compilers of this machine, all to this program.

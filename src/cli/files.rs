@@ -1,19 +1,20 @@
-//! The state of the project's files, and what role a changed one plays.
+//! The state of the project's files.
 
+use super::build_state::BuildState;
 use super::workspace::{STATE_DIRECTORY, Workspace};
 use crate::compiler::project::{CONFIG_FILE, relative};
 use crate::history::format::FileState;
-use crate::ids::Fingerprint;
+use crate::ids::{Fingerprint, FpHasher};
+use crate::instrument::RECORD_SECTION;
+use object::read::archive::ArchiveFile;
+use object::{Object, ObjectKind, ObjectSection};
 use rayon::prelude::*;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Directories that hold no files of the project.
 const SKIPPED_DIRECTORIES: &[&str] = &[".git", ".hg", ".svn", STATE_DIRECTORY];
-
-/// Extensions of what builds leave. What matters in them is known through the
-/// programs that are made of them, or through what a process loads.
-const BUILT: &[&str] = &["o", "a", "so", "d", "lo", "la", "gcno", "gcda"];
 
 /// Names and extensions of files that say how to build.
 const BUILD_DESCRIPTIONS: &[&str] = &[
@@ -31,124 +32,167 @@ const BUILD_DESCRIPTIONS: &[&str] = &[
 ];
 const BUILD_EXTENSIONS: &[&str] = &["mk", "cmake", "am", "ac", "m4", "ninja"];
 
-/// Fingerprints of all files of the project that are not ignored or built.
+/// The build command, as if it were a file.
+const BUILD_COMMAND: &str = "[build] command of edgewise.toml";
+
+/// Fingerprints of all files of the project that are not ignored. What builds
+/// leave is known through the programs that are made of it: of programs and
+/// libraries counts only that they are there, of objects not even that.
 pub fn scan(workspace: &Workspace) -> anyhow::Result<FileState> {
     let root = &workspace.project.root;
+    let built = BuildState::read(workspace);
+    let mut state: FileState = paths(workspace)?
+        .into_par_iter()
+        .filter_map(|path| {
+            let name = relative(root, &path);
+            let content = if built.programs.contains(&name) {
+                path.exists().then(presence)
+            } else {
+                content_unless_built(&path)
+            };
+            Some((name, content?))
+        })
+        .collect();
+    if let Some(command) = &workspace.config.build.command {
+        state.insert(String::from(BUILD_COMMAND), Fingerprint::of(command.as_bytes()));
+    }
+    Ok(state)
+}
+
+/// The state of the files when the programs were built that are there now:
+/// what has changed since then in the build descriptions is not in them.
+pub fn as_built(workspace: &Workspace, mut now: FileState) -> FileState {
+    if let Some(then) = BuildState::read(workspace).descriptions {
+        now.retain(|name, _| !is_build_description(name));
+        now.extend(then);
+    }
+    now
+}
+
+/// The build descriptions among the files.
+pub fn descriptions(state: &FileState) -> FileState {
+    let descriptions = state.iter().filter(|(name, _)| is_build_description(name));
+    descriptions.map(|(name, content)| (name.clone(), *content)).collect()
+}
+
+fn paths(workspace: &Workspace) -> anyhow::Result<Vec<PathBuf>> {
+    let root = &workspace.project.root;
     let ignored = workspace.config.ignored()?;
-    let programs = linked_programs(workspace);
-    let mut paths = Vec::new();
+    let mut found = Vec::new();
     let mut todo = vec![root.clone()];
+    let mut seen = HashSet::new();
     while let Some(directory) = todo.pop() {
+        // Links may lead to a directory twice, or in a circle.
+        if !seen.insert(directory.canonicalize().unwrap_or_else(|_| directory.clone())) {
+            continue;
+        }
         for entry in fs_err::read_dir(&directory)? {
             let entry = entry?;
             let path = entry.path();
             let name = relative(root, &path);
-            let kind = entry.file_type()?;
-            if kind.is_dir() {
+            if path.is_dir() {
                 let is_skipped =
                     SKIPPED_DIRECTORIES.iter().any(|skipped| entry.file_name() == *skipped);
                 if !is_skipped && !ignored.is_match(format!("{name}/")) {
                     todo.push(path);
                 }
-            } else if !ignored.is_match(&name) && !is_built(&path) && !programs.contains(&name) {
-                paths.push((name, path));
+            } else if !ignored.is_match(&name) {
+                found.push(path);
             }
         }
-    }
-    Ok(paths.into_par_iter().filter_map(|(name, path)| Some((name, content(&path)?))).collect())
-}
-
-/// The fingerprint of a file's content, or of where a link points that leads
-/// nowhere. None if there is nothing.
-pub fn content(path: &Path) -> Option<Fingerprint> {
-    match std::fs::read(path) {
-        Ok(bytes) => Some(Fingerprint::of(&bytes)),
-        Err(_) => {
-            let target = std::fs::read_link(path).ok()?;
-            Some(Fingerprint::of(target.as_os_str().as_encoded_bytes()))
-        }
-    }
-}
-
-fn is_built(path: &Path) -> bool {
-    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
-    BUILT.contains(&extension) || name.contains(".so.")
-}
-
-/// Programs that builds linked: they change with every build.
-fn linked_programs(workspace: &Workspace) -> HashSet<String> {
-    let text = std::fs::read_to_string(workspace.programs_path()).unwrap_or_default();
-    text.lines().map(String::from).collect()
-}
-
-/// Adds programs to the list of those that builds linked.
-pub fn note_programs(workspace: &Workspace, new: &BTreeSet<String>) -> anyhow::Result<()> {
-    let mut all: BTreeSet<String> = linked_programs(workspace).into_iter().collect();
-    all.extend(new.iter().cloned());
-    let text: String = all.iter().map(|program| format!("{program}\n")).collect();
-    fs_err::create_dir_all(workspace.state())?;
-    let mut file = tempfile::NamedTempFile::new_in(workspace.state())?;
-    std::io::Write::write_all(&mut file, text.as_bytes())?;
-    file.persist(workspace.programs_path())?;
-    Ok(())
-}
-
-/// What a changed file means when selecting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
-    /// A build description: how programs are made may change.
-    BuildDescription,
-    /// A source that no unit is made of yet.
-    NewSource,
-    /// The user said that it matters to all.
-    RetestAll,
-    /// Nobody knows who reads it.
-    Unknown,
-}
-
-/// Changed, added and removed files that no unit and no suite accounts for.
-pub fn changes(
-    workspace: &Workspace,
-    old: &FileState,
-    new: &FileState,
-    unit_files: &HashSet<String>,
-) -> anyhow::Result<Vec<(String, Role)>> {
-    let ignored = workspace.config.ignored()?;
-    let retest_all = workspace.config.retest_all()?;
-    let suite_files: HashSet<&str> = workspace.config.suite_files().collect();
-    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-    let mut found = Vec::new();
-    for name in names {
-        if old.get(name) == new.get(name) {
-            continue;
-        }
-        if retest_all.is_match(name) {
-            found.push((name.clone(), Role::RetestAll));
-            continue;
-        }
-        let is_known = unit_files.contains(name)
-            || suite_files.contains(name.as_str())
-            || name == CONFIG_FILE
-            || ignored.is_match(name);
-        if is_known {
-            continue;
-        }
-        let role = if is_build_description(name) {
-            Role::BuildDescription
-        } else if name.ends_with(".c") && !old.contains_key(name) {
-            Role::NewSource
-        } else {
-            Role::Unknown
-        };
-        found.push((name.clone(), role));
     }
     Ok(found)
 }
 
-fn is_build_description(name: &str) -> bool {
-    let path = PathBuf::from(name);
+fn presence() -> Fingerprint {
+    Fingerprint::of(b"built")
+}
+
+/// The fingerprint of a file's content and whether it may be run. Of what is
+/// not a regular file only its kind counts. None if there is nothing.
+pub fn content(path: &Path) -> Option<Fingerprint> {
+    let Some(bytes) = read(path) else {
+        let target = std::fs::read_link(path).ok();
+        let kind = std::fs::symlink_metadata(path).ok()?.permissions().mode() & libc::S_IFMT;
+        let mut hasher = FpHasher::new("special file");
+        hasher.number(u64::from(kind));
+        hasher.bytes(target.unwrap_or_default().as_os_str().as_encoded_bytes());
+        return Some(hasher.finish());
+    };
+    Some(content_of(path, &bytes))
+}
+
+fn content_of(path: &Path, bytes: &[u8]) -> Fingerprint {
+    let mode = path.metadata().map_or(0, |meta| meta.permissions().mode());
+    let mut hasher = FpHasher::new("file");
+    hasher.number(u64::from(mode & 0o111));
+    hasher.bytes(bytes);
+    hasher.finish()
+}
+
+/// The bytes of a regular file. A pipe would keep us waiting for ever.
+fn read(path: &Path) -> Option<Vec<u8>> {
+    path.metadata().ok().filter(|meta| meta.is_file())?;
+    std::fs::read(path).ok()
+}
+
+fn content_unless_built(path: &Path) -> Option<Fingerprint> {
+    let Some(bytes) = read(path) else { return content(path) };
+    match built_kind(path, &bytes) {
+        Some(Built::Part) => None,
+        Some(Built::Whole) => Some(presence()),
+        None => Some(content_of(path, &bytes)),
+    }
+}
+
+enum Built {
+    /// Goes into a program.
+    Part,
+    /// May be run or loaded by itself.
+    Whole,
+}
+
+/// Whether a file was made by a build of ours, by its content.
+fn built_kind(path: &Path, bytes: &[u8]) -> Option<Built> {
+    if bytes.starts_with(b"\x7fELF") {
+        let file = object::File::parse(bytes).ok()?;
+        file.section_by_name(RECORD_SECTION).filter(|section| section.size() > 0)?;
+        let is_part = file.kind() == ObjectKind::Relocatable;
+        return Some(if is_part { Built::Part } else { Built::Whole });
+    }
+    if bytes.starts_with(b"!<arch>") {
+        let archive = ArchiveFile::parse(bytes).ok()?;
+        let is_ours = archive.members().flatten().any(|member| {
+            let data = member.data(bytes).unwrap_or_default();
+            matches!(built_kind(path, data), Some(Built::Part))
+        });
+        return is_ours.then_some(Built::Part);
+    }
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let start = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
+    let is_part = match extension {
+        // The rule for an object, as compilers write it.
+        "d" | "Po" | "Plo" => start.split_whitespace().next().is_some_and(|target| {
+            target.strip_suffix(':').is_some_and(|t| t.ends_with(".o") || t.ends_with(".lo"))
+        }),
+        "la" | "lo" => start.contains("libtool"),
+        "gcno" => bytes.starts_with(b"oncg"),
+        "gcda" => bytes.starts_with(b"adcg"),
+        _ => false,
+    };
+    is_part.then_some(Built::Part)
+}
+
+pub fn is_build_description(name: &str) -> bool {
+    let path = Path::new(name);
     let base = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-    BUILD_DESCRIPTIONS.contains(&base) || BUILD_EXTENSIONS.contains(&extension)
+    name == BUILD_COMMAND
+        || BUILD_DESCRIPTIONS.contains(&base)
+        || BUILD_EXTENSIONS.contains(&extension)
+}
+
+/// Files whose content is known in another way.
+pub fn is_configuration(workspace: &Workspace, name: &str) -> bool {
+    name == CONFIG_FILE || workspace.config.suite_files().any(|file| file == name)
 }

@@ -1,5 +1,6 @@
 //! The command line: arguments, configuration, and one file per command.
 
+mod build_state;
 pub mod building;
 pub mod command;
 pub mod config;
@@ -8,6 +9,7 @@ pub mod files;
 mod interrupt;
 mod outside;
 mod recording;
+mod roles;
 mod selecting;
 mod snapshot;
 mod workspace;

@@ -1,8 +1,9 @@
 //! Puts together what a selection needs: the tests, the history, the state of
 //! the files, and both versions of the programs.
 
-use super::files::{self, Role};
+use super::files;
 use super::outside::LoadedNames;
+use super::roles::{self, UnitFiles};
 use super::snapshot::{self, Effort, FromSources, OldUnits, Source};
 use super::workspace::Workspace;
 use crate::history::History;
@@ -25,6 +26,7 @@ pub struct Selected {
     /// The program of the history behind each comparison.
     pub programs: Vec<Fingerprint>,
     pub map: crate::history::carry::EntityMap,
+    /// The files that belong to the programs as they are built.
     pub files: FileState,
 }
 
@@ -49,7 +51,6 @@ pub fn select(
     let candidates = selection.by_state();
     let programs = selection.programs(&candidates)?;
     let units = OldUnits::read(history, programs.values().map(|(program, _)| program.clone()))?;
-    selection.by_files(&candidates, &files, &units, source)?;
     selection.by_loaded(&candidates)?;
 
     let mut parts = Parts::default();
@@ -70,6 +71,7 @@ pub fn select(
         parts.comparisons.push(Comparison { old, new, tests });
         parts.programs.push(id);
     }
+    selection.by_files(&candidates, &files, &unit_files(&units, &parts.comparisons), source)?;
     let matrix = selection.matrix(&candidates)?;
     let outside = LoadedNames::new(&workspace.project.root, history, &candidates);
     let strict_lines = workspace.config.strict_lines;
@@ -159,42 +161,25 @@ impl<'a> Selection<'a> {
         &mut self,
         candidates: &[(TestId, &Test)],
         now: &FileState,
-        units: &OldUnits,
+        units: &UnitFiles,
         source: Source,
     ) -> anyhow::Result<()> {
-        let unit_files: HashSet<String> =
-            units.values().flat_map(|unit| unit.index.files.iter().cloned()).collect();
         let mut by_state: BTreeMap<Fingerprint, Vec<(TestId, &Test)>> = BTreeMap::new();
         for candidate in candidates {
             by_state.entry(candidate.1.files).or_default().push(*candidate);
         }
         for (state, tests) in by_state {
             let then = self.history.files(state)?;
-            for (file, role) in files::changes(self.workspace, &then, now, &unit_files)? {
+            for (file, role) in roles::changes(self.workspace, &then, now, units, source)? {
                 let verb = match (then.contains_key(&file), now.contains_key(&file)) {
                     (true, true) => "changed",
                     (false, _) => "is new",
                     (_, false) => "is gone",
                 };
-                let what = match role {
-                    // The programs that were built show it exactly.
-                    Role::BuildDescription | Role::NewSource if source == Source::Build => continue,
-                    Role::BuildDescription => {
-                        self.hint("rebuild (edgewise test) to see exactly what a changed build description means");
-                        format!("{file} {verb}: programs may be built otherwise")
-                    }
-                    Role::NewSource => {
-                        self.hint("rebuild (edgewise test) to see exactly what a new source means");
-                        format!("{file} {verb}: it may become part of a program")
-                    }
-                    Role::RetestAll => format!("{file} {verb}, and retest-all names it"),
-                    Role::Unknown => {
-                        self.hint(
-                            "if no test reads such a file, add it to `ignore` in edgewise.toml",
-                        );
-                        format!("{file} {verb}, and nobody knows which tests read it")
-                    }
-                };
+                let (what, hint) = roles::explain(&file, verb, role, source);
+                if let Some(hint) = hint {
+                    self.hint(hint);
+                }
                 self.add_all(&tests, &Reason::Files { what });
             }
         }
@@ -282,9 +267,23 @@ impl<'a> Selection<'a> {
             comparisons: parts.comparisons,
             programs: parts.programs,
             map: parts.map,
-            files,
+            files: files::as_built(self.workspace, files),
         }
     }
+}
+
+/// Files of the units of both versions.
+fn unit_files(old: &OldUnits, comparisons: &[Comparison]) -> UnitFiles {
+    let mut files = UnitFiles { all: HashSet::new(), sources: HashSet::new() };
+    let new = comparisons.iter().filter_map(|comparison| match &comparison.new {
+        NewProgram::Version(new) => Some(&new.units),
+        NewProgram::Unknown(_) => None,
+    });
+    for unit in old.values().chain(new.flatten()) {
+        files.all.extend(unit.index.files.iter().cloned());
+        files.sources.insert(unit.index.key.source.clone());
+    }
+    files
 }
 
 /// Content of a module, by the path that was recorded.

@@ -44,11 +44,6 @@ impl Workspace {
         Ok(History::open(&self.history_path())?)
     }
 
-    /// Programs that builds of this project linked, relative to the root.
-    pub fn programs_path(&self) -> PathBuf {
-        self.state().join("programs")
-    }
-
     /// Holds everybody else off the history, waiting for them first.
     pub fn lock(&self) -> anyhow::Result<std::fs::File> {
         fs_err::create_dir_all(self.state())?;

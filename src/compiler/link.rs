@@ -55,7 +55,8 @@ impl Link<'_> {
     }
 
     fn link_without_runtime(&self, words: &[String], reason: String) -> anyhow::Result<i32> {
-        log::add(&Event::NotAnalysed { arguments: self.plain.to_vec(), reason });
+        let arguments = self.plain.to_vec();
+        log::add(&Event::NotAnalysed { arguments, reason, sources: Vec::new() });
         let status =
             Command::new(self.compiler).current_dir(self.directory).args(words).status()?;
         Ok(super::exit_code(status))
@@ -129,7 +130,13 @@ impl Link<'_> {
                 }
             }
         }
-        let Unanalysed { inputs, names } = unanalysed;
+        let Unanalysed { inputs, mut names } = unanalysed;
+        // Options that give names a meaning: --defsym, --wrap, --undefined.
+        for word in self.work.link.iter().flat_map(|argument| &argument.words) {
+            if ["--defsym", "--wrap", "--undefined", "-u"].iter().any(|o| word.contains(o)) {
+                names.extend(word.split([',', '=']).map(String::from));
+            }
+        }
         LinkRecord { arguments, inputs, names: names.into_iter().collect() }
     }
 

@@ -24,6 +24,8 @@ pub enum Event {
     NotAnalysed {
         arguments: Vec<String>,
         reason: String,
+        /// What it compiled, relative to the root.
+        sources: Vec<String>,
     },
 }
 

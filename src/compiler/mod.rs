@@ -33,8 +33,12 @@ pub fn run(name: &str, arguments: &[String]) -> anyhow::Result<i32> {
     let work = match plan::plan(arguments) {
         Plan::Work(work) => work,
         Plan::Untouched(reason) => {
-            let arguments_ = arguments.to_vec();
-            log::add(&Event::NotAnalysed { arguments: arguments_, reason: reason.to_string() });
+            let sources = plan::compiled_inputs(arguments);
+            log::add(&Event::NotAnalysed {
+                arguments: arguments.to_vec(),
+                reason: reason.to_string(),
+                sources: sources.map(|source| project.record_path(&directory, source)).collect(),
+            });
             return run_real(&compiler, arguments);
         }
     };

@@ -107,6 +107,19 @@ pub fn plan(arguments: &[String]) -> Plan {
     Plan::Work(work)
 }
 
+/// Sources that a command compiles, as far as its words tell: none if it only
+/// asks for something.
+pub fn compiled_inputs(arguments: &[String]) -> impl Iterator<Item = &str> {
+    let only_asks = arguments.iter().any(|argument| {
+        matches!(argument.as_str(), "-E" | "-M" | "-MM" | "-fsyntax-only" | "-###")
+    });
+    let inputs = arguments.iter().filter(move |argument| {
+        let is_source = !matches!(language(argument), Language::Linkable);
+        !only_asks && !argument.starts_with('-') && is_source
+    });
+    inputs.map(String::as_str)
+}
+
 #[derive(PartialEq, Eq)]
 enum Language {
     C,

@@ -14,6 +14,7 @@ macro_rules! sources {
 }
 
 sources!(
+    "ancestors.c",
     "attach.c",
     "edgewise.c",
     "edgewise.ld",

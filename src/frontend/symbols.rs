@@ -6,10 +6,11 @@ use super::lex::{Kind, lex};
 use super::tree::{Range, Tree};
 use rustc_hash::FxHashMap;
 
-/// The macros, each with the name that stands for it.
-pub const SYMBOLS: [(&str, &str); 5] = [
+/// The macros, each with the name that stands for it. `__COUNTER__` is not one
+/// of them: pasted into a name it would not be seen anyway, and as a value it
+/// is logic of the program.
+pub const SYMBOLS: [(&str, &str); 4] = [
     ("__LINE__", "__edgewise_LINE"),
-    ("__COUNTER__", "__edgewise_COUNTER"),
     ("__DATE__", "__edgewise_DATE"),
     ("__TIME__", "__edgewise_TIME"),
     ("__TIMESTAMP__", "__edgewise_TIMESTAMP"),

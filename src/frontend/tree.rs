@@ -34,8 +34,8 @@ pub enum Piece {
     Tokens(Range),
     /// A struct, union or enum body that is a declaration of its own.
     Decl(DeclId),
-    /// A sub-expression that is a node of its own.
-    Hole,
+    /// A sub-expression that consists of nodes of its own; the operator.
+    Hole(&'static str),
     /// Tokens that count for the type they have here, not for being run: the
     /// arms of `?:` decide together what type its value has.
     TypeOf(Range),
@@ -186,6 +186,8 @@ pub struct Decl {
     pub link_name: Option<String>,
     /// What it is another name of: `alias("name")` and the like.
     pub alias_of: Option<String>,
+    /// It acts on the program without being named: `section`, `used`, ….
+    pub acts: bool,
 }
 
 impl Decl {
@@ -203,6 +205,7 @@ impl Decl {
             owner: None,
             link_name: None,
             alias_of: None,
+            acts: false,
         }
     }
 }
@@ -212,6 +215,8 @@ pub struct Form {
     pub pieces: Vec<Piece>,
     /// Token at whose place pragmas and packing are in force.
     pub at: u32,
+    /// The same for where it ends: a struct is laid out at its closing brace.
+    pub end: u32,
 }
 
 #[derive(Debug)]

@@ -71,6 +71,13 @@ impl Edits {
                     self.insert(end, closes(true), text);
                 }
             }
+            Site::Otherwise { operand } => {
+                let (start, end) = (start_of(operand.start), end_of(operand.end - 1));
+                let open = format!("({},", writer.void(probe));
+                self.insert(start, Turn::Opens { from_end: length - end }, open);
+                let closes = Turn::Closes { from_end: length - start, outcome_is_false: true };
+                self.insert(end, closes, String::from(")"));
+            }
             Site::Case { start, colon, falls_in } => {
                 let label = writer.label(probe);
                 if falls_in {

@@ -207,7 +207,7 @@ fn changes_seen_outside(
         let units = &comparison.old.units;
         units.iter().any(|unit| unit.index.symbols.iter().any(|symbol| symbol.name == **name))
     });
-    let mut found = Vec::new();
+    let mut found = acting_definitions(comparison, changed);
     for (name, what) in changed.external() {
         if let Some(looks_up) = looks_up {
             found.push(format!("{what}, and the program looks up names by {looks_up}"));
@@ -216,6 +216,21 @@ fn changes_seen_outside(
         }
     }
     found
+}
+
+/// Variables that act without being named (in a section that something
+/// iterates over, kept by `used`), directly or through their initialisers.
+fn acting_definitions(comparison: &Comparison, changed: &ChangedDefinitions) -> Vec<String> {
+    let units = comparison.old.units.iter().map(|unit| &unit.index);
+    units
+        .flat_map(|index| {
+            let acting = index.definitions.iter().filter(|definition| definition.acts);
+            acting.filter_map(|definition| {
+                let symbol = &index.symbols[definition.symbol as usize];
+                changed.of_symbol(&index.key, symbol).map(String::from)
+            })
+        })
+        .collect()
 }
 
 pub(super) fn empty_composition() -> crate::ids::Fingerprint {
@@ -315,6 +330,10 @@ impl ProgramSelection<'_> {
             return true;
         }
         let index = &self.comparison.old.unit(old.unit).index;
+        let successor = &self.new.unit(new.unit).index;
+        if index.key != successor.key {
+            return true;
+        }
         before.mentions.iter().any(|mention| {
             changed.of_symbol(&index.key, &index.symbols[*mention as usize]).is_some()
         })
@@ -504,6 +523,7 @@ fn explain_because(because: &Because) -> String {
         Because::EdgeGone => String::from("this way is gone"),
         Because::CaseAdded(text) => format!("`case {text}` was added"),
         Because::Signature => String::from("signature or attributes changed"),
+        Because::Flags => String::from("it is compiled otherwise (flags or compiler)"),
         Because::Unreadable => String::from("its graph cannot be read"),
     }
 }

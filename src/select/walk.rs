@@ -55,6 +55,8 @@ pub enum Because {
     CaseAdded(String),
     /// The signature or the attributes of the procedure.
     Signature,
+    /// It moved to a unit that is compiled otherwise.
+    Flags,
     /// The graph cannot be read.
     Unreadable,
 }
@@ -149,8 +151,12 @@ impl<'p> Walk<'p> {
         self.proctable.insert(pair, Status::Visited);
         self.opened.push((pair, caller));
         let mut frame = Frame { pair, visited: FxHashSet::default(), todo: Vec::new() };
+        let how = |program: &ProgramVersion, at: ProcRef| program.unit(at.unit).index.how;
         match self.graphs(pair) {
             None => self.reject_entry(pair, Because::Unreadable),
+            Some(_) if how(self.old, pair.0) != how(self.new, pair.1) => {
+                self.reject_entry(pair, Because::Flags);
+            }
             Some((old, new))
                 if !self.same_label(old.node(Graph::ENTRY), new.node(Graph::ENTRY)) =>
             {
@@ -250,10 +256,10 @@ impl<'p> Walk<'p> {
                     frame.todo.push(Step::Call(old, new, number));
                     return Some((callee, counterpart));
                 }
-                // The call is certain to run when its node runs, since
-                // conditions are nodes: nobody gets past it unselected.
-                Some(Status::SelectsAll) => return None,
-                Some(Status::Visited) => {}
+                // A call that is certain to run when its node runs: nobody
+                // gets past it unselected.
+                Some(Status::SelectsAll) if old_node.calls_are_certain => return None,
+                Some(_) => {}
             }
         }
         frame.todo.push(Step::Successors(old, new));
@@ -280,6 +286,9 @@ impl<'p> Walk<'p> {
         if let Some(what) = self.changed_mention(pair.0.unit, old) {
             return Some(Because::Definition(what));
         }
+        if let Some(name) = self.static_elsewhere(pair, old) {
+            return Some(Because::Definition(format!("`{name}` is that of another unit now")));
+        }
         if old.calls.len() != new.calls.len() {
             return Some(Because::Node);
         }
@@ -292,6 +301,17 @@ impl<'p> Walk<'p> {
             }
         }
         None
+    }
+
+    /// In a procedure that moved, a name that is static where it was: it means
+    /// something else where it is.
+    fn static_elsewhere(&self, pair: ProcPair, node: &Node) -> Option<String> {
+        let (old, new) = (self.old.unit(pair.0.unit), self.new.unit(pair.1.unit));
+        if old.index.key == new.index.key {
+            return None;
+        }
+        let mut mentions = node.mentions.iter().map(|m| &old.index.symbols[*m as usize]);
+        mentions.find(|symbol| symbol.is_static).map(|symbol| symbol.name.clone())
     }
 
     /// A name that a node mentions and whose definition changed.

@@ -29,11 +29,9 @@ pub fn edges_taken(graph: &Graph, probes: &[u8]) -> EdgeBits {
         }
     }
     while let Some(node) = todo.pop() {
-        // An edge with a probe speaks for itself.
-        let mut out = graph.out_edges(node);
-        if let (Some((edge, only)), None) = (out.next(), out.next())
-            && only.probe.is_none()
-        {
+        // An edge with a probe speaks for itself. Of several without one, as
+        // `a ?: b` has, any may have been taken.
+        for (edge, _) in graph.out_edges(node).filter(|(_, edge)| edge.probe.is_none()) {
             take(edge, &mut taken, &mut ran, &mut todo);
         }
     }

@@ -213,12 +213,14 @@ impl Parser<'_> {
         let after = self.at;
         self.attributes()?;
         let mut pieces = vec![Piece::Tokens(head)];
-        // What an enumeration's enumerators are matters through their values.
-        if !is_enum {
+        // What an enumeration's enumerators are matters through their values,
+        // if these are known.
+        let decl = &self.tree.decls[tag.ix()];
+        if !matches!(decl.enumeration, Some(EnumInfo::Span(..))) {
             pieces.push(Piece::Tokens(body));
         }
         pieces.push(Piece::Tokens(Range::new(after, self.at)));
-        self.tree.decls[tag.ix()].forms.push(Form { pieces, at: start });
+        self.tree.decls[tag.ix()].forms.push(Form { pieces, at: start, end: self.at });
         Ok(tag)
     }
 
@@ -282,6 +284,7 @@ impl Parser<'_> {
     fn enumerators(&mut self, tag: DeclId) -> Parse<()> {
         self.expect("{")?;
         let mut next = EnumInfo::Value(0);
+        let mut members = Vec::new();
         let mut span = Some((i128::MAX, i128::MIN));
         while !self.eat("}") {
             let Some(name) = self.identifier_ahead(0) else {
@@ -304,6 +307,7 @@ impl Parser<'_> {
             });
             self.scopes.bind(Space::Ordinary, name, decl);
             self.tree.refs.set(token, Ref::Decl(decl));
+            members.push(decl);
             span = match (&next, span) {
                 (EnumInfo::Value(value), Some((low, high))) => {
                     Some((low.min(*value), high.max(*value)))
@@ -323,6 +327,13 @@ impl Parser<'_> {
             Some((low, high)) => EnumInfo::Span(low, high),
             None => EnumInfo::After(None, 0),
         });
+        if span.is_none() {
+            // Beyond int the type of each depends on all.
+            for member in members {
+                let form = Form { pieces: vec![Piece::Decl(tag)], at: self.at, end: self.at };
+                self.tree.decls[member.ix()].forms.push(form);
+            }
+        }
         Ok(())
     }
 
@@ -492,7 +503,7 @@ impl Parser<'_> {
             self.attributes()?;
             let mut pieces = specifiers.pieces;
             pieces.push(Piece::Tokens(Range::new(start, self.at)));
-            let form = Form { pieces, at: specifiers.start };
+            let form = Form { pieces, at: specifiers.start, end: self.at };
             let index = parameters.len() as u32;
             let name = declarator.name.map(|(token, name)| {
                 self.tree.nameless.insert(token);

@@ -87,7 +87,7 @@ impl Parser<'_> {
             noreturn |= self.asm_label_and_attributes()?;
             let mut pieces = specifiers.pieces.clone();
             pieces.push(Piece::Tokens(Range::new(from, self.at)));
-            let form = Form { pieces, at: start };
+            let form = Form { pieces, at: start, end: self.at };
             if first && is_function && (self.is("{") || self.old_style_follows(&declarator)) {
                 return self.definition(start, specifiers, declarator, form, noreturn);
             }
@@ -102,12 +102,14 @@ impl Parser<'_> {
                 let decl =
                     self.declare_linked(name, is_function, specifiers.is_static, noreturn, form);
                 self.tree.refs.set(token, Ref::Decl(decl));
-                self.note_composition(whole);
+                self.tree.decls[decl.ix()].acts |= self.note_composition(whole);
                 let mut initializer = None;
                 if self.eat("=") {
                     let from = self.at;
                     self.unevaluated(|p| p.initializer().map(drop))?;
-                    initializer = Some(Range::new(from, self.at));
+                    let range = Range::new(from, self.at);
+                    self.complete_type(decl, whole, range);
+                    initializer = Some(range);
                 }
                 if !is_function && (initializer.is_some() || !specifiers.is_extern) {
                     self.tree.decls[decl.ix()].definitions.push(Defining { initializer });
@@ -179,7 +181,8 @@ impl Parser<'_> {
                 ..Decl::new(Some(name), kind, DeclScope::File)
             }),
         };
-        let range = Range::new(self.tree.decls[decl.ix()].forms.last().map_or(0, |f| f.at), self.at);
+        let range =
+            Range::new(self.tree.decls[decl.ix()].forms.last().map_or(0, |f| f.at), self.at);
         let (link_name, alias_of) = self.other_names(range);
         let known = &mut self.tree.decls[decl.ix()];
         known.link_name = link_name.or(known.link_name.take());
@@ -236,7 +239,7 @@ impl Parser<'_> {
         };
         let is_constructor = self.names_constructor(Range::new(start, self.at));
         self.note_composition(Range::new(start, self.at));
-        let signature = Form { pieces: form.pieces.clone(), at: form.at };
+        let signature = Form { pieces: form.pieces.clone(), at: form.at, end: form.end };
         let decl = self.declare_linked(name, true, specifiers.is_static, noreturn, form);
         self.tree.refs.set(token, Ref::Decl(decl));
         self.procedure = Some(InProcedure { name, declared: FxHashMap::default() });
@@ -261,7 +264,7 @@ impl Parser<'_> {
             // Left alone, but whoever calls it depends on what it says.
             self.refer_to_all(body_range);
             self.at = close;
-            let form = Form { pieces: vec![Piece::Tokens(body_range)], at: open };
+            let form = Form { pieces: vec![Piece::Tokens(body_range)], at: open, end: close };
             self.tree.decls[decl.ix()].forms.push(form);
             return Ok(());
         }
@@ -310,7 +313,7 @@ impl Parser<'_> {
                 };
                 let mut pieces = specifiers.pieces.clone();
                 pieces.push(Piece::Tokens(Range::new(from, self.at)));
-                let form = Form { pieces, at: specifiers.start };
+                let form = Form { pieces, at: specifiers.start, end: self.at };
                 self.declare_parameter(index as u32, token, name, form);
                 if !self.eat(",") {
                     break;
@@ -321,7 +324,7 @@ impl Parser<'_> {
         // Parameters that were not declared are int.
         for (index, (token, name)) in names.iter().enumerate() {
             if self.scopes.find_here(Space::Ordinary, *name).is_none() {
-                let form = Form { pieces: Vec::new(), at: *token };
+                let form = Form { pieces: Vec::new(), at: *token, end: *token };
                 self.declare_parameter(index as u32, *token, *name, form);
             }
         }
@@ -338,7 +341,7 @@ impl Parser<'_> {
     }
 
     /// Declarations that act on the program without being named.
-    fn note_composition(&mut self, range: Range) {
+    fn note_composition(&mut self, range: Range) -> bool {
         let acts = (range.start..range.end).any(|token| {
             let text = self.tree.token_text(token);
             let text = text.strip_prefix(b"__").unwrap_or(text);
@@ -357,8 +360,10 @@ impl Parser<'_> {
                     | b"symver"
             )
         });
-        if acts && !self.in_system_file(range.start) {
+        let acts = acts && !self.in_system_file(range.start);
+        if acts {
             self.tree.composition.push(range);
         }
+        acts
     }
 }

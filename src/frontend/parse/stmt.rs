@@ -252,7 +252,7 @@ impl Parser<'_> {
         let start = self.at;
         let specifiers = self.specifiers()?;
         let mut kids = Vec::new();
-        let mut runs = self.names_cleanup(Range::new(start, self.at));
+        let mut runs = self.names_variable_type(Range::new(start, self.at));
         while !self.is(";") {
             let from = self.at;
             let declarator = self.declarator(false)?;
@@ -266,10 +266,12 @@ impl Parser<'_> {
             let mut noreturn = specifiers.noreturn;
             noreturn |= self.asm_label_and_attributes()?;
             runs |= declarator.is_variable;
-            runs |= self.names_cleanup(Range::new(from, self.at));
+            if self.names_cleanup(Range::new(start, self.at)) {
+                return self.stop("a cleanup at the end of a scope");
+            }
             let mut pieces = specifiers.pieces.clone();
             pieces.push(Piece::Tokens(Range::new(from, self.at)));
-            let form = Form { pieces, at: start };
+            let form = Form { pieces, at: start, end: self.at };
             let decl = self.declare_local(&specifiers, is_function, name, noreturn, form);
             self.tree.refs.set(token, Ref::Decl(decl));
             if self.eat("=") {
@@ -282,12 +284,8 @@ impl Parser<'_> {
                 } else {
                     kids.extend(self.initializer()?);
                     runs = true;
-                    if self.takes_type_from_initializer(Range::new(start, from)) {
-                        let piece = Piece::Tokens(Range::new(from, self.at));
-                        let forms = &mut self.tree.decls[decl.ix()].forms;
-                        forms.iter_mut().for_each(|form| form.pieces.push(piece));
-                    }
                 }
+                self.complete_type(decl, Range::new(start, from), Range::new(from, self.at));
             } else if specifiers.is_static && !is_function {
                 self.tree.decls[decl.ix()].definitions.push(Defining { initializer: None });
             }
@@ -297,7 +295,6 @@ impl Parser<'_> {
         }
         self.expect(";")?;
         let range = Range::new(start, self.at);
-        let runs = runs && !specifiers.is_typedef;
         let kind = if runs { StmtKind::Decl(Expr::plain(range, kids)) } else { StmtKind::Empty };
         Ok(Stmt { kind, range })
     }
@@ -310,14 +307,35 @@ impl Parser<'_> {
         Ok(if value.is_interesting() { vec![value] } else { Vec::new() })
     }
 
-    /// `int a[] = …` and `__auto_type x = …`.
-    fn takes_type_from_initializer(&self, declared: Range) -> bool {
-        (declared.start..declared.end).any(|token| {
+    /// `int a[] = …` and `__auto_type x = …`: the initialiser is part of the
+    /// type, wherever that is asked for.
+    pub(super) fn complete_type(&mut self, decl: DeclId, declared: Range, initializer: Range) {
+        let completes = (declared.start..declared.end).any(|token| {
             let is_open = self.tree.token_text(token) == b"[";
             let word = self.tree.tokens.all[token as usize].name;
             (is_open && self.tree.token_text(token + 1) == b"]")
                 || matches!(word, kw::AUTO_TYPE | kw::AUTO)
-        })
+                // A typedef may be an array without a size.
+                || self.is_typedef(word)
+        });
+        let is_list = self.tree.token_text(initializer.start) == b"{"
+            || self.tree.tokens.all[initializer.start as usize].kind == Kind::Text;
+        let word_is_auto = (declared.start..declared.end).any(|token| {
+            let word = self.tree.tokens.all[token as usize].name;
+            matches!(word, kw::AUTO_TYPE | kw::AUTO)
+        });
+        if completes && (is_list || word_is_auto) {
+            let piece = Piece::Tokens(initializer);
+            let forms = &mut self.tree.decls[decl.ix()].forms;
+            forms.iter_mut().for_each(|form| form.pieces.push(piece));
+        }
+    }
+
+    /// `typeof` of something whose size is computed when control gets there.
+    fn names_variable_type(&self, range: Range) -> bool {
+        let tokens = &self.tree.tokens.all[range.start as usize..range.end as usize];
+        let has_typeof = tokens.iter().any(|token| token.name == kw::TYPEOF);
+        has_typeof && (range.start..range.end).any(|token| self.tree.token_text(token) == b"[")
     }
 
     fn names_cleanup(&self, range: Range) -> bool {

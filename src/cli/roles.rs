@@ -1,0 +1,112 @@
+//! What role a changed file plays in a selection.
+
+use super::build_state::BuildState;
+use super::files;
+use super::snapshot::Source;
+use super::workspace::Workspace;
+use crate::history::format::FileState;
+use std::collections::{BTreeSet, HashSet};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// A build description: how programs are made may change.
+    BuildDescription,
+    /// Input of a program that runs during the build.
+    GeneratorInput,
+    /// A source that no unit is made of.
+    Source,
+    /// A header of code that is not analysed, perhaps.
+    UnanalysedInput,
+    /// The user said that it matters to all.
+    RetestAll,
+    /// Nobody knows who reads it.
+    Unknown,
+}
+
+/// The files that units account for.
+pub struct UnitFiles {
+    pub all: HashSet<String>,
+    /// Those that are compiled themselves.
+    pub sources: HashSet<String>,
+}
+
+/// Changed, added and removed files that no unit and no suite accounts for.
+pub fn changes(
+    workspace: &Workspace,
+    old: &FileState,
+    new: &FileState,
+    units: &UnitFiles,
+    source: Source,
+) -> anyhow::Result<Vec<(String, Role)>> {
+    let ignored = workspace.config.ignored()?;
+    let retest_all = workspace.config.retest_all()?;
+    let built = BuildState::read(workspace);
+    let from_sources = source == Source::Sources;
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let mut found = Vec::new();
+    for name in names {
+        if old.get(name) == new.get(name) {
+            continue;
+        }
+        if retest_all.is_match(name) {
+            found.push((name.clone(), Role::RetestAll));
+            continue;
+        }
+        if from_sources && built.generator_files.contains(name) {
+            found.push((name.clone(), Role::GeneratorInput));
+            continue;
+        }
+        if files::is_configuration(workspace, name) || ignored.is_match(name) {
+            continue;
+        }
+        if units.all.contains(name) {
+            // What is built shows what became of it; from sources it is not
+            // known who else includes it.
+            let is_shared = !built.unanalysed.is_empty() && !units.sources.contains(name);
+            if from_sources && is_shared {
+                found.push((name.clone(), Role::UnanalysedInput));
+            }
+            continue;
+        }
+        let role = if files::is_build_description(name) {
+            Role::BuildDescription
+        } else if name.ends_with(".c") {
+            Role::Source
+        } else {
+            Role::Unknown
+        };
+        found.push((name.clone(), role));
+    }
+    Ok(found)
+}
+
+/// What to say of a file that changed, and a hint.
+pub fn explain(
+    file: &str,
+    verb: &str,
+    role: Role,
+    source: Source,
+) -> (String, Option<&'static str>) {
+    const REBUILD: &str = "rebuild (edgewise test) to see exactly what it means";
+    const IGNORE: &str = "if no test reads such a file, add it to `ignore` in edgewise.toml";
+    let from_sources = source == Source::Sources;
+    match role {
+        Role::BuildDescription if from_sources => {
+            (format!("{file} {verb}: programs may be built otherwise"), Some(REBUILD))
+        }
+        Role::GeneratorInput => (
+            format!("{file} {verb}: a program that runs in the build is made of it"),
+            Some(REBUILD),
+        ),
+        Role::Source if from_sources => {
+            (format!("{file} {verb}: it may become part of a program"), Some(REBUILD))
+        }
+        Role::UnanalysedInput => {
+            (format!("{file} {verb}: code that is not analysed may include it"), Some(REBUILD))
+        }
+        Role::RetestAll => (format!("{file} {verb}, and retest-all names it"), None),
+        Role::BuildDescription | Role::Source | Role::Unknown => {
+            (format!("{file} {verb}, and nobody knows which tests read it"), Some(IGNORE))
+        }
+    }
+}
