@@ -437,7 +437,11 @@ impl Builder<'_, '_> {
                 self.simple(expr, stmt.range, site, flow)
             }
             StmtKind::Asm => {
-                let id = self.add(NodeKind::Statement, vec![Piece::Tokens(stmt.range)], stmt.range);
+                let pieces = vec![Piece::Tokens(stmt.range)];
+                let id = self.add(NodeKind::Statement, pieces, stmt.range);
+                if let Item::Node(node) = &mut self.nodes[id.ix()] {
+                    node.is_asm = true;
+                }
                 self.connect(flow, id);
                 Self::from_join(id)
             }

@@ -7,8 +7,8 @@ use super::meaning::{Lines, Meanings};
 use crate::frontend::lex::Kind;
 use crate::frontend::names::kw;
 use crate::frontend::tree::*;
-use crate::ids::{Fingerprint, FpHasher, NodeId};
-use rustc_hash::FxHashMap;
+use crate::ids::{DeclId, Fingerprint, FpHasher, NodeId};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How much of a node's source is kept for people.
 const SHOWN: usize = 240;
@@ -350,16 +350,19 @@ impl UnitBuilder<'_, '_> {
 
     /// Variables with static storage. A tentative definition is one too.
     fn definitions(&mut self) -> Vec<Definition> {
+        let procedures: FxHashSet<DeclId> = self.tree.procedures.iter().map(|p| p.decl).collect();
         let mut found = Vec::new();
         for (index, decl) in self.tree.decls.iter().enumerate() {
-            if decl.definitions.is_empty() || decl.kind != DeclKind::Variable {
+            let id = DeclId::new(index);
+            let is_variable = !decl.definitions.is_empty() && decl.kind == DeclKind::Variable;
+            // A procedure is compared by its graph; here only who can see it.
+            let visibility = procedures.contains(&id).then(|| self.visibility(decl)).flatten();
+            if !is_variable && decl.alias_of.is_none() && visibility.is_none() {
                 continue;
             }
-            let Some(symbol) = self.symbol_of(decl) else {
-                continue;
-            };
+            let Some(symbol) = self.symbol_of(decl) else { continue };
             let mut hasher = FpHasher::new("definition");
-            hasher.fp(&self.meanings.of_decl(crate::ids::DeclId::new(index)));
+            hasher.fp(&visibility.unwrap_or_else(|| self.meanings.of_decl(id)));
             let mut pieces = Vec::new();
             for definition in &decl.definitions {
                 if let Some(range) = definition.initializer {
@@ -388,6 +391,25 @@ impl UnitBuilder<'_, '_> {
             });
         }
         found
+    }
+
+    /// Who can see a procedure, if something is said about it.
+    fn visibility(&self, decl: &Decl) -> Option<Fingerprint> {
+        let mut hasher = FpHasher::new("visibility");
+        let mut is_said = false;
+        for form in &decl.forms {
+            for piece in &form.pieces {
+                let Piece::Tokens(range) = piece else { continue };
+                for token in range.start..range.end {
+                    let text = self.tree.token_text(token);
+                    if matches!(text, b"visibility" | b"__visibility__") && token + 2 < range.end {
+                        hasher.bytes(self.tree.token_text(token + 2));
+                        is_said = true;
+                    }
+                }
+            }
+        }
+        is_said.then(|| hasher.finish())
     }
 
     /// What an alias stands for, which may be static in this unit.

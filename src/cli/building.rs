@@ -133,16 +133,17 @@ fn make_shims(state: &Path) -> anyhow::Result<PathBuf> {
     Ok(shims)
 }
 
-/// `cc`, `gcc`, `clang`, with a version behind or a target before it.
+/// `cc`, `gcc`, `clang`, those of C++, with a version behind or a target before it.
 pub fn is_compiler_name(name: &str) -> bool {
     let base = match name.rsplit_once('-') {
         Some((base, version)) if version.chars().all(|c| c.is_ascii_digit() || c == '.') => base,
         _ => name,
     };
-    matches!(base, "cc" | "gcc" | "clang" | "c99" | "c89")
-        || base.ends_with("-gcc")
-        || base.ends_with("-cc")
-        || base.ends_with("-clang")
+    let driver = base.rsplit('-').next().unwrap_or(base);
+    match driver {
+        "c99" | "c89" => base == driver,
+        _ => ["cc", "gcc", "clang", "c++", "g++", "clang++"].contains(&driver),
+    }
 }
 
 #[cfg(test)]
@@ -151,10 +152,19 @@ mod tests {
 
     #[test]
     fn knows_compilers_by_name() {
-        for name in ["cc", "gcc", "gcc-12", "clang-15", "x86_64-linux-gnu-gcc-12", "c99"] {
+        for name in [
+            "cc",
+            "gcc",
+            "gcc-12",
+            "clang-15",
+            "x86_64-linux-gnu-gcc-12",
+            "c99",
+            "g++",
+            "clang++-15",
+        ] {
             assert!(is_compiler_name(name), "{name}");
         }
-        for name in ["gcc-ar", "g++", "ccache", "gcov", "clang-format", "ld", "gcc-nm-12"] {
+        for name in ["gcc-ar", "ccache", "gcov", "clang-format", "ld", "gcc-nm-12"] {
             assert!(!is_compiler_name(name), "{name}");
         }
     }

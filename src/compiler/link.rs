@@ -98,8 +98,8 @@ impl Link<'_> {
         let status = Command::new(self.compiler)
             .current_dir(scratch)
             .args(target.flat_map(|argument| &argument.words))
-            .args(["-std=gnu99", "-O2", "-fPIC", "-fno-lto", "-w", "-c", "edgewise-link.c"])
-            .args(["-o", "edgewise-link.o"])
+            .args(["-std=gnu99", "-O2", "-fPIC", "-fno-lto", "-w", "-o", "edgewise-link.o"])
+            .args(["-x", "c", "-c", "edgewise-link.c"])
             .stdin(Stdio::null())
             .stderr(Stdio::null())
             .status()?;

@@ -30,7 +30,13 @@ pub fn run(name: &str, arguments: &[String]) -> anyhow::Result<i32> {
     };
     let directory = std::env::current_dir().context("no working directory")?;
     let project = Project::of_environment(&directory);
-    let work = match plan::plan(arguments) {
+    let plan = match plan::plan(arguments) {
+        Plan::Work(work) if is_of_cxx(name) && !work.sources.is_empty() => {
+            Plan::Untouched("a language that is not analysed")
+        }
+        plan => plan,
+    };
+    let work = match plan {
         Plan::Work(work) => work,
         Plan::Untouched(reason) => {
             let sources = plan::compiled_inputs(arguments);
@@ -51,6 +57,11 @@ pub fn run(name: &str, arguments: &[String]) -> anyhow::Result<i32> {
         arguments,
     };
     if work.compile_only { command.compile_all() } else { command.compile_and_link() }
+}
+
+/// Whether a driver takes a `.c` file for C++.
+fn is_of_cxx(name: &str) -> bool {
+    name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-').ends_with("++")
 }
 
 struct CompilerCommand<'a> {

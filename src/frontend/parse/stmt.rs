@@ -308,23 +308,18 @@ impl Parser<'_> {
     }
 
     /// `int a[] = …` and `__auto_type x = …`: the initialiser is part of the
-    /// type, wherever that is asked for.
+    /// type, wherever that is asked for. A typedef may hide an array too.
     pub(super) fn complete_type(&mut self, decl: DeclId, declared: Range, initializer: Range) {
-        let completes = (declared.start..declared.end).any(|token| {
-            let is_open = self.tree.token_text(token) == b"[";
-            let word = self.tree.tokens.all[token as usize].name;
-            (is_open && self.tree.token_text(token + 1) == b"]")
-                || matches!(word, kw::AUTO_TYPE | kw::AUTO)
-                // A typedef may be an array without a size.
-                || self.is_typedef(word)
+        let words =
+            || (declared.start..declared.end).map(|t| self.tree.tokens.all[t as usize].name);
+        let is_auto = words().any(|word| matches!(word, kw::AUTO_TYPE | kw::AUTO));
+        let first = &self.tree.tokens.all[initializer.start as usize];
+        let is_list = first.kind == Kind::Text || self.bytes(first) == b"{";
+        let has_no_size = (declared.start..declared.end).any(|token| {
+            self.tree.token_text(token) == b"[" && self.tree.token_text(token + 1) == b"]"
         });
-        let is_list = self.tree.token_text(initializer.start) == b"{"
-            || self.tree.tokens.all[initializer.start as usize].kind == Kind::Text;
-        let word_is_auto = (declared.start..declared.end).any(|token| {
-            let word = self.tree.tokens.all[token as usize].name;
-            matches!(word, kw::AUTO_TYPE | kw::AUTO)
-        });
-        if completes && (is_list || word_is_auto) {
+        let may_be_array = has_no_size || words().any(|word| self.is_typedef(word));
+        if is_auto || (is_list && may_be_array) {
             let piece = Piece::Tokens(initializer);
             let forms = &mut self.tree.decls[decl.ix()].forms;
             forms.iter_mut().for_each(|form| form.pieces.push(piece));

@@ -1,0 +1,385 @@
+//! Edits that edgewise once selected too little for. Each stays here under the
+//! name it was found by: it must select the tests that behave differently,
+//! from sources and from a build.
+
+mod support;
+
+use support::Project;
+
+/// A case: files, one edit, and the tests that must be selected.
+struct Miss {
+    project: Project,
+}
+
+/// A program around a piece of `main`, where `a` is the first argument.
+fn main_with(declarations: &str, body: &str) -> String {
+    format!(
+        "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n{declarations}\n\
+         int main(int argc, char **argv)\n{{\n    int a = argc > 1 ? atoi(argv[1]) : 0;\n    \
+         {body}\n    return 0;\n}}\n"
+    )
+}
+
+const MAKEFILE: &str = "\
+prog: $(patsubst %.c,%.o,$(wildcard *.c))
+\t$(CC) -rdynamic -o prog $^ $(LDLIBS)
+%.o: %.c $(wildcard *.h)
+\t$(CC) -w -O1 $(CFLAGS_$*) -c -o $@ $<
+";
+
+impl Miss {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let project = Project::empty();
+        project.write("Makefile", MAKEFILE);
+        project.write_config();
+        project.write("tests.list", "zero ./prog 0\none ./prog 1\ntwo ./prog 2\n");
+        for (name, text) in files {
+            project.write(name, text);
+        }
+        project.record();
+        assert!(project.selected().is_empty(), "the same version selects nothing");
+        Self { project }
+    }
+
+    fn of_main(declarations: &str, body: &str) -> Self {
+        Self::new(&[("main.c", &main_with(declarations, body))])
+    }
+
+    /// Edits and checks that at least these tests are selected.
+    #[track_caller]
+    fn edit(&self, file: &str, from: &str, to: &str, expected: &[&str]) {
+        self.project.edit(file, from, to);
+        self.expect(expected);
+    }
+
+    #[track_caller]
+    fn expect(&self, expected: &[&str]) {
+        let contains = |selected: &[String], how: &str| {
+            for test in expected {
+                assert!(selected.iter().any(|s| s == test), "{test} from {how}: {selected:?}");
+            }
+        };
+        contains(&self.project.selected(), "sources");
+        self.project.ok(&["build"]);
+        let built = self.project.ok(&["select", "--from-build"]);
+        let built: Vec<String> =
+            built.lines().map(|line| line.trim_start_matches("t/").to_string()).collect();
+        contains(&built, "the build");
+    }
+}
+
+const ALL: &[&str] = &["zero", "one", "two"];
+
+#[test]
+fn elvis_keeps_its_value() {
+    let body = "const char *p = a ? \"some\" : 0; char *q = (char *)p ?: \"none\";\n    \
+                printf(\"%d %s\\n\", (a * 7) ?: -1, q);";
+    let project = Project::of_source(&main_with("", body), &[]);
+    project
+        .write("check.sh", "test \"$(./prog 1)\" = '7 some' && test \"$(./prog 0)\" = '-1 none'\n");
+    project.write("tests.list", "value sh check.sh\n");
+    project.record();
+}
+
+#[test]
+fn elvis_or() {
+    Miss::of_main("", "int x = a || 0; printf(\"%d\\n\", x);").edit(
+        "main.c",
+        "a || 0",
+        "a ?: 0",
+        &["two"],
+    );
+}
+
+#[test]
+fn order_of_evaluation() {
+    let exits = "static int chk(int n) { if (n > 0) exit(0); return n; }\nstatic int one = 1;";
+    let sequenced = "int n = chk(a), ok = one && n > 0; printf(\"%d\\n\", ok);";
+    Miss::of_main(exits, sequenced).edit("main.c", "chk(a)", "chk(a * 2 - 1)", &["one"]);
+    let arguments = "printf(\"%s %d\\n\", one ? \"a\" : \"b\", chk(a));";
+    Miss::of_main(exits, arguments).edit("main.c", "chk(a)", "chk(a - 1)", &["one"]);
+    let two_holes = "printf(\"%d %d\\n\", one && a < 9, a && chk(a));";
+    Miss::of_main(exits, two_holes).edit("main.c", "a && chk", "a > 1 && chk", &["one"]);
+}
+
+#[test]
+fn cleanup_scope() {
+    let declarations = "static void bye(int *p) { puts(\"bye\"); }";
+    let body = "{ __attribute__((cleanup(bye))) int x = 1; puts(\"a\"); } puts(\"b\");";
+    Miss::of_main(declarations, body).edit(
+        "main.c",
+        "puts(\"a\"); } puts(\"b\");",
+        "puts(\"a\"); puts(\"b\"); }",
+        ALL,
+    );
+}
+
+#[test]
+fn typedef_of_variable_size() {
+    let body = "int n = 3; typedef char T[n++]; printf(\"%d %d\\n\", n, (int)sizeof(T));";
+    Miss::of_main("", body).edit("main.c", "n++", "n--", ALL);
+}
+
+#[test]
+fn pragmas_inside_of_bodies() {
+    let body = "#pragma pack(1)\n    struct s { char c; int i; } s;\n#pragma pack()\n    printf(\"%d\\n\", (int)sizeof s);";
+    Miss::of_main("", body).edit("main.c", "pack(1)", "pack(2)", ALL);
+    let leaks = "static void f(void) {\n#pragma pack(1)\n}\nstruct s { char c; int i; };";
+    Miss::of_main(leaks, "printf(\"%d\\n\", (int)sizeof(struct s));")
+        .edit("main.c", "pack(1)", "pack(2)", ALL);
+    let between = "struct s { char c;\n#pragma pack(1)\nint i; };";
+    Miss::of_main(between, "printf(\"%d\\n\", (int)sizeof(struct s));")
+        .edit("main.c", "pack(1)", "pack(2)", ALL);
+}
+
+#[test]
+fn enumerations_beyond_int() {
+    let print = "printf(\"%d\\n\", (int)sizeof(enum e));";
+    Miss::of_main("enum e { X = 0xffffffff };", print).edit(
+        "main.c",
+        "0xffffffff",
+        "0x1ffffffff",
+        ALL,
+    );
+    let sign = "enum e v = X; printf(\"%d\\n\", v - 9 > 0);";
+    Miss::of_main("enum e { X = 10 / 2 };", sign).edit("main.c", "10 / 2", "10 / 2, Y = -1", ALL);
+}
+
+#[test]
+fn types_completed_by_an_initialiser() {
+    let names = "static const char *names[] = { \"a\", \"b\" };\nenum { N = sizeof names / sizeof *names };";
+    Miss::of_main(names, "printf(\"%d\\n\", N);").edit("main.c", "\"b\"", "\"b\", \"c\"", ALL);
+    Miss::of_main(names, "char z[N]; printf(\"%d\\n\", (int)sizeof z);").edit(
+        "main.c",
+        "\"b\"",
+        "\"b\", \"c\"",
+        ALL,
+    );
+}
+
+#[test]
+fn registries_in_sections() {
+    let declarations = "struct cmd { const char *name; int n; };\nstatic int seven = 7;\n\
+        static struct cmd b __attribute__((section(\"cmds\"), used, aligned(8))) = { \"b\", 2 };\n\
+        extern struct cmd __start_cmds[], __stop_cmds[];";
+    let body = "for (struct cmd *c = __start_cmds; c < __stop_cmds; c++) printf(\"%s %d\\n\", c->name, c->n);";
+    Miss::of_main(declarations, body).edit("main.c", "\"b\", 2", "\"b\", 7", ALL);
+}
+
+#[test]
+fn procedures_that_move() {
+    let miss = Miss::new(&[
+        ("main.c", &main_with("int get(void);", "printf(\"%d\\n\", get());")),
+        (
+            "a.c",
+            "static int v = 1;\nint get(void) { return v; }\nint other_a(void) { return v; }\n",
+        ),
+        ("b.c", "static int v = 2;\nint other_b(void) { return v; }\n"),
+    ]);
+    miss.project.edit("a.c", "int get(void) { return v; }\n", "");
+    miss.edit(
+        "b.c",
+        "static int v = 2;\n",
+        "static int v = 2;\nint get(void) { return v; }\n",
+        ALL,
+    );
+
+    let get = "int get(void) { return (char)200 > 0; }\n";
+    let miss = Miss::new(&[
+        ("main.c", &main_with("int get(void);", "printf(\"%d\\n\", get());")),
+        ("a.c", &format!("int a;\n{get}")),
+        ("b.c", "int b;\n"),
+        ("Makefile", &MAKEFILE.replace("prog:", "CFLAGS_a = -funsigned-char\nprog:")),
+    ]);
+    miss.project.write("a.c", "int a;\n");
+    miss.project.write("b.c", &format!("int b;\n{get}"));
+    miss.expect(ALL);
+}
+
+#[test]
+fn a_strong_definition_over_a_weak_one() {
+    let miss = Miss::new(&[
+        (
+            "main.c",
+            &main_with(
+                "__attribute__((weak)) int g(void) { return 1; }",
+                "printf(\"%d\\n\", g());",
+            ),
+        ),
+        ("b.c", "int b;\n"),
+    ]);
+    miss.edit("b.c", "int b;", "int g(void) { return 2; }", ALL);
+}
+
+#[test]
+fn names_that_a_library_knows() {
+    let miss = Miss::of_main("", "printf(\"hello\\n\");");
+    miss.edit(
+        "main.c",
+        "int main",
+        "int puts(const char *s) { return write(1, \"x\\n\", 2); }\nint main",
+        ALL,
+    );
+}
+
+#[test]
+fn names_that_link_otherwise_than_they_read() {
+    let print = "printf(\"%d\\n\", other);";
+    let alias = "int lim = 5;\nextern int other __attribute__((alias(\"lim\")));";
+    Miss::of_main(alias, print).edit("main.c", "lim = 5", "lim = 6", ALL);
+    let label = "int lim = 5;\nextern int other __asm__(\"lim\");";
+    Miss::of_main(label, print).edit("main.c", "lim = 5", "lim = 6", ALL);
+    let pragma = "int lim = 5;\nextern int other;\n#pragma weak other = lim";
+    Miss::of_main(pragma, print).edit("main.c", "lim = 5", "lim = 6", ALL);
+    let asm = "int lim = 5;";
+    let body =
+        "int other; __asm__(\"movl lim(%%rip), %0\" : \"=r\"(other)); printf(\"%d\\n\", other);";
+    Miss::of_main(asm, body).edit("main.c", "lim = 5", "lim = 6", ALL);
+}
+
+#[test]
+fn looked_up_by_dlsym() {
+    let declarations = "#define _GNU_SOURCE\n#include <dlfcn.h>\nint lim = 5;";
+    let source = main_with("", "printf(\"%d\\n\", *(int *)dlsym(RTLD_DEFAULT, \"lim\"));");
+    let source = format!("{declarations}\n{source}");
+    Miss::new(&[("main.c", &source)]).edit("main.c", "lim = 5", "lim = 6", ALL);
+}
+
+#[test]
+fn items_that_are_not_understood() {
+    let miss = Miss::new(&[
+        (
+            "main.c",
+            &main_with("int sum(int, int *);", "int v[] = { a, 2 }; printf(\"%d\\n\", sum(2, v));"),
+        ),
+        (
+            "b.c",
+            "int sum(int n; int n, int a[n]) { int s = 0; while (n--) s += a[n]; return s; }\n",
+        ),
+    ]);
+    miss.edit("b.c", "s += a[n]", "s -= a[n]", ALL);
+}
+
+#[test]
+fn a_lost_environment() {
+    let miss = Miss::of_main("", "if (a == 1) puts(\"one\"); else puts(\"none\");");
+    let list = "both ./prog 0 && env -i ./prog 1\nunset unset EDGEWISE_TRACE; ./prog 1\n";
+    miss.project.write("tests.list", list);
+    miss.project.ok(&["run"]);
+    miss.edit("main.c", "puts(\"one\")", "puts(\"uno\")", &["both", "unset"]);
+}
+
+#[test]
+fn data_with_the_extension_of_something_built() {
+    let miss = Miss::of_main("", "if (a == 1) puts(\"one\");");
+    for name in ["in.d", "in.o", "in.a", "in.la", "in.so.1"] {
+        miss.project.write(name, "data");
+        assert_eq!(miss.project.selected().len(), 3, "{name}");
+        std::fs::remove_file(miss.project.path(name)).unwrap();
+    }
+}
+
+#[test]
+fn permissions_and_pipes() {
+    use std::os::unix::fs::PermissionsExt;
+    let miss = Miss::of_main("", "if (a == 1) puts(\"one\");");
+    miss.project.write("r.sh", "true\n");
+    miss.project.ok(&["run"]);
+    assert!(miss.project.selected().is_empty());
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(miss.project.path("r.sh"), mode).unwrap();
+    assert_eq!(miss.project.selected().len(), 3);
+    // Reading a pipe that nobody writes to would take for ever.
+    let pipe = std::process::Command::new("mkfifo").arg(miss.project.path("p")).status();
+    assert!(pipe.unwrap().success());
+    assert_eq!(miss.project.selected().len(), 3);
+}
+
+#[test]
+fn a_header_of_a_generator() {
+    let miss = Miss::new(&[
+        ("main.c", &main_with("#include \"n.h\"\n#include \"made.h\"", "printf(\"%d\\n\", MADE);")),
+        ("n.h", "#define OTHER 4\n#define IGNORED 5\n"),
+        (
+            "gen/gen.c",
+            "#include <stdio.h>\n#include \"../n.h\"\nint main(void) { printf(\"#define MADE %d\\n\", OTHER); return 0; }\n",
+        ),
+        (
+            "Makefile",
+            &format!(
+                "all: prog\nmain.o: made.h\nmade.h: generate\n\t./generate > made.h\ngenerate: gen/gen.c n.h\n\t$(CC) -o generate gen/gen.c\n{MAKEFILE}"
+            ),
+        ),
+    ]);
+    miss.edit("n.h", "OTHER 4", "OTHER 6", ALL);
+}
+
+#[test]
+fn a_header_of_code_that_is_not_analysed() {
+    let miss = Miss::new(&[
+        ("main.c", &main_with("#include \"n.h\"\nextern int lim;", "printf(\"%d\\n\", lim);")),
+        ("n.h", "#define N 4\n"),
+        ("s.S", "#include \"n.h\"\n.globl lim\n.data\nlim: .long N\n"),
+        (
+            "Makefile",
+            "prog: main.o s.o\n\t$(CC) -o prog main.o s.o\nmain.o: main.c n.h\n\t$(CC) -c main.c\ns.o: s.S n.h\n\t$(CC) -c s.S\n",
+        ),
+    ]);
+    miss.edit("n.h", "N 4", "N 6", ALL);
+}
+
+#[test]
+fn the_build_command_changes() {
+    let miss = Miss::of_main("#ifndef X\n#define X 1\n#endif", "printf(\"%d\\n\", X);");
+    miss.project.edit("edgewise.toml", "make -s", "make -s CFLAGS_main=-DX=2");
+    assert_eq!(miss.project.selected().len(), 3);
+}
+
+#[test]
+fn a_run_without_the_build_that_a_changed_makefile_needs() {
+    let miss = Miss::of_main("#ifndef X\n#define X 1\n#endif", "printf(\"%d\\n\", X);");
+    miss.project.edit("Makefile", "prog:", "CFLAGS_main = -DX=2\nprog:");
+    miss.project.ok(&["run"]);
+    assert_eq!(miss.project.selected().len(), 3);
+}
+
+#[test]
+fn counted_by_the_preprocessor() {
+    let miss = Miss::of_main(
+        "static int first = __COUNTER__;\nstatic int second = __COUNTER__;",
+        "printf(\"%d\\n\", second);",
+    );
+    miss.edit("main.c", "static int first = __COUNTER__;\n", "", ALL);
+}
+
+#[test]
+fn an_archive_member_with_a_constructor() {
+    let makefile = "\
+prog: main.o libx.a
+\t$(CC) -o prog main.o libx.a
+main.o: main.c
+\t$(CC) -c main.c
+libx.a: x.c
+\t$(CC) -c x.c && ar rcsD libx.a x.o
+";
+    let miss = Miss::new(&[
+        ("main.c", &main_with("int foo(void);", "if (a == 9) puts(\"nine\"); puts(\"end\");")),
+        (
+            "x.c",
+            "#include <stdio.h>\nint foo(void) { return 1; }\n__attribute__((constructor)) static void hi(void) { puts(\"hi\"); }\n",
+        ),
+        ("Makefile", makefile),
+    ]);
+    miss.edit("main.c", "puts(\"nine\")", "foo()", ALL);
+}
+
+#[test]
+fn hidden_from_dlsym() {
+    let source = main_with(
+        "int lim(void) { return 5; }",
+        "printf(\"%d\\n\", dlsym(RTLD_DEFAULT, \"lim\") != 0);",
+    );
+    let source = format!("#define _GNU_SOURCE\n#include <dlfcn.h>\n{source}");
+    let hidden = "__attribute__((visibility(\"hidden\"))) int lim";
+    Miss::new(&[("main.c", &source)]).edit("main.c", "int lim", hidden, ALL);
+}
