@@ -7,10 +7,14 @@ use std::fmt::Write;
 /// Reasons shown per test; the others are counted.
 const SHOWN_REASONS: usize = 2;
 
-/// Selected tests with reasons, and how many are skipped.
-pub fn selection(report: &Report) -> String {
-    let mut out = String::new();
-    // Tests that share their reasons are shown together.
+/// Tests that share their reasons, and these as text.
+pub struct Group<'r> {
+    pub names: Vec<&'r str>,
+    pub reasons: String,
+}
+
+/// The selected tests in groups, in the order of the suite.
+pub fn groups(report: &Report) -> Vec<Group<'_>> {
     let mut groups: Vec<(&Vec<Reason>, Vec<&str>)> = Vec::new();
     for (name, reasons) in &report.selected {
         match groups.iter_mut().find(|(known, _)| *known == reasons) {
@@ -18,17 +22,27 @@ pub fn selection(report: &Report) -> String {
             None => groups.push((reasons, vec![name])),
         }
     }
-    for (reasons, names) in groups {
-        for name in &names {
+    groups
+        .into_iter()
+        .map(|(reasons, names)| {
+            let mut text: String = reasons.iter().take(SHOWN_REASONS).map(reason).collect();
+            if reasons.len() > SHOWN_REASONS {
+                let more = reasons.len() - SHOWN_REASONS;
+                let _ = writeln!(text, "    and {more} more reasons");
+            }
+            Group { names, reasons: text }
+        })
+        .collect()
+}
+
+/// Selected tests with reasons, and how many are skipped.
+pub fn selection(report: &Report) -> String {
+    let mut out = String::new();
+    for group in groups(report) {
+        for name in &group.names {
             let _ = writeln!(out, "{name}");
         }
-        for reason in reasons.iter().take(SHOWN_REASONS) {
-            out.push_str(&self::reason(reason));
-        }
-        if reasons.len() > SHOWN_REASONS {
-            let _ = writeln!(out, "    and {} more reasons", reasons.len() - SHOWN_REASONS);
-        }
-        out.push('\n');
+        let _ = writeln!(out, "{}", group.reasons);
     }
     out.push_str(&summary(report));
     out

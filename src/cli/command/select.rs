@@ -5,6 +5,7 @@ use crate::cli::selecting;
 use crate::cli::snapshot::Source;
 use crate::cli::workspace::Workspace;
 use crate::report::{json, text};
+use std::io::IsTerminal;
 
 /// Say which tests a change can affect, and why
 ///
@@ -39,6 +40,15 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let selected = selecting::select(&workspace, &history, &tests, source)?;
     match args.format {
         Format::Json => println!("{:#}", json::selection(&selected.report)),
+        // On a terminal the two streams make one text; otherwise each is
+        // complete by itself.
+        Format::Names if std::io::stdout().is_terminal() => {
+            for group in text::groups(&selected.report) {
+                group.names.iter().for_each(|name| println!("{name}"));
+                eprintln!("{}", group.reasons);
+            }
+            eprint!("{}", text::summary(&selected.report));
+        }
         Format::Names => {
             eprint!("{}", text::selection(&selected.report));
             for (name, _) in &selected.report.selected {
