@@ -17,89 +17,14 @@
 //! are edges only. While building they are joins; at the end every join is
 //! replaced by what follows it.
 
-use super::format::{EdgeLabel, NodeKind};
+use super::draft::{Draft, DraftEdge, DraftLabel, DraftNode, PlainLabel, Site};
+use super::format::NodeKind;
+use super::holes::{bare, calls_anything, has_indirect_call, is_hole, own_parts, pieces_around};
 use crate::frontend::lex::Kind;
 use crate::frontend::names::Name;
 use crate::frontend::tree::*;
 use crate::ids::NodeId;
 use rustc_hash::FxHashMap;
-
-/// Where the probe of an edge goes in the text.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Site {
-    /// The edge follows from others.
-    None,
-    /// Before the first statement of the body that begins at this token.
-    Entry { open: u32 },
-    /// The outcome of the condition that spans these tokens.
-    Arm { condition: Range, weak: bool, outcome: bool },
-    /// Before the operand that `a ?: b` evaluates when `a` is zero.
-    Otherwise { operand: Range },
-    /// After the colon of a case or default label; `falls_in` if control can
-    /// also come from above.
-    Case { start: u32, colon: u32, falls_in: bool },
-    /// A default that is not written, before the closing brace of the switch.
-    MissingDefault { close: u32, falls_in: bool },
-    /// Behind an expression whose calls may not return.
-    AfterExpression { end: u32 },
-    /// Behind a declaration whose calls may not return.
-    AfterDeclaration { end: u32 },
-}
-
-#[derive(Debug)]
-pub struct DraftNode {
-    pub kind: NodeKind,
-    /// Tokens of the label, with holes.
-    pub pieces: Vec<Piece>,
-    /// What to show to people.
-    pub range: Range,
-    /// Tokens of names called in this node itself.
-    pub calls: Vec<u32>,
-    /// The calls are sure to run if the node does.
-    pub calls_are_certain: bool,
-    /// It is an asm statement, whose text may name anything.
-    pub is_asm: bool,
-}
-
-#[derive(Debug)]
-pub struct DraftEdge {
-    pub from: NodeId,
-    pub to: NodeId,
-    pub label: DraftLabel,
-    pub site: Site,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum DraftLabel {
-    Plain(PlainLabel),
-    Case(Range),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlainLabel {
-    Always,
-    True,
-    False,
-    Default,
-}
-
-impl From<PlainLabel> for EdgeLabel {
-    fn from(label: PlainLabel) -> Self {
-        match label {
-            PlainLabel::Always => Self::Always,
-            PlainLabel::True => Self::True,
-            PlainLabel::False => Self::False,
-            PlainLabel::Default => Self::Default,
-        }
-    }
-}
-
-/// A graph whose labels are still tokens. Nodes 0 and 1 are entry and exit.
-#[derive(Debug, Default)]
-pub struct Draft {
-    pub nodes: Vec<DraftNode>,
-    pub edges: Vec<DraftEdge>,
-}
 
 /// Builds the graph of a procedure, or says what stands in the way.
 pub fn build(tree: &Tree<'_>, procedure: &Procedure, body: &Stmt) -> Result<Draft, Problem> {
@@ -122,12 +47,6 @@ pub fn build(tree: &Tree<'_>, procedure: &Procedure, body: &Stmt) -> Result<Draf
     match builder.problem {
         Some(problem) => Err(problem),
         None => Ok(builder.finish()),
-    }
-}
-
-impl From<PlainLabel> for DraftLabel {
-    fn from(label: PlainLabel) -> Self {
-        Self::Plain(label)
     }
 }
 
@@ -709,91 +628,5 @@ impl Builder<'_, '_> {
             next[join.ix()] = Some(at);
         }
         at
-    }
-}
-
-/// An expression without the parentheses around it.
-fn bare(mut expr: &Expr) -> &Expr {
-    while let (ExprKind::Paren, [inner]) = (&expr.kind, expr.kids.as_slice()) {
-        expr = inner;
-    }
-    expr
-}
-
-fn is_hole(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::And | ExprKind::Or | ExprKind::Conditional | ExprKind::Block(_))
-}
-
-/// Finds the holes and the calls of the node that an expression makes.
-fn own_parts<'e>(expr: &'e Expr, holes: &mut Vec<&'e Expr>, calls: &mut Vec<u32>) {
-    if is_hole(expr) {
-        holes.push(expr);
-        return;
-    }
-    for kid in &expr.kids {
-        own_parts(kid, holes, calls);
-    }
-    if let ExprKind::Call { callee: Some(token) } = expr.kind {
-        calls.push(token);
-    }
-}
-
-fn calls_anything(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Call { .. } | ExprKind::Block(_) => true,
-        _ => expr.kids.iter().any(calls_anything),
-    }
-}
-
-fn pieces_around(range: Range, holes: &[&Expr]) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    let mut from = range.start;
-    for hole in holes {
-        pieces.push(Piece::Tokens(Range::new(from, hole.range.start)));
-        pieces.push(Piece::Hole(hole_name(hole)));
-        types_of_arms(hole, &mut pieces);
-        from = hole.range.end;
-    }
-    pieces.push(Piece::Tokens(Range::new(from, range.end)));
-    pieces
-}
-
-/// What is done in a hole with what its operands leave.
-fn hole_name(hole: &Expr) -> &'static str {
-    match (&hole.kind, hole.kids.len()) {
-        (ExprKind::And, _) => "&&",
-        (ExprKind::Or, _) => "||",
-        (ExprKind::Conditional, 2) => "?:",
-        (ExprKind::Conditional, _) => "? :",
-        _ => "({})",
-    }
-}
-
-/// A call through a pointer in the node that an expression makes.
-fn has_indirect_call(expr: &Expr) -> bool {
-    !is_hole(expr)
-        && (matches!(expr.kind, ExprKind::Call { callee: None })
-            || expr.kids.iter().any(has_indirect_call))
-}
-
-/// What decides the type of the value of `?:`, whichever arm is taken: as
-/// little as can be said with certainty, or else all of an arm.
-fn types_of_arms(hole: &Expr, pieces: &mut Vec<Piece>) {
-    if !matches!(hole.kind, ExprKind::Conditional) {
-        return;
-    }
-    // In `c ?: b` the condition is an arm.
-    let first = if hole.kids.len() == 2 { 0 } else { 1 };
-    for arm in &hole.kids[first..] {
-        let arm = bare(arm);
-        match arm.kind {
-            ExprKind::Conditional => types_of_arms(arm, pieces),
-            // Always int.
-            ExprKind::And | ExprKind::Or | ExprKind::Not => pieces.push(Piece::Hole("int")),
-            ExprKind::Call { callee: Some(token) } => {
-                pieces.push(Piece::TypeOf(Range::new(token, token + 1)));
-            }
-            _ => pieces.push(Piece::TypeOf(arm.range)),
-        }
     }
 }

@@ -1,7 +1,8 @@
 //! A unit as the later stages see it: graphs with labels, definitions, and the
 //! places where probes go.
 
-use super::build::{self, Draft, DraftLabel, Site};
+use super::build;
+use super::draft::{Draft, DraftLabel, Site};
 use super::format::*;
 use super::meaning::{Lines, Meanings};
 use crate::frontend::lex::Kind;

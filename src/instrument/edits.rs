@@ -1,7 +1,7 @@
 //! Insertions into the text, and the order of those that meet at one place.
 
 use super::text::Writer;
-use crate::cfg::build::Site;
+use crate::cfg::draft::Site;
 use crate::frontend::Tree;
 use crate::ids::ProbeId;
 

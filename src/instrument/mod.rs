@@ -4,7 +4,7 @@
 mod edits;
 mod text;
 
-use crate::cfg::build::Site;
+use crate::cfg::draft::Site;
 use crate::cfg::unit::Analysis;
 use crate::frontend::Tree;
 use crate::ids::{Fingerprint, ProbeId};

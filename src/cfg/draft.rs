@@ -1,0 +1,89 @@
+//! A graph on its way: labels are still tokens, and every edge knows the place
+//! in the text where its probe would go.
+
+use super::format::{EdgeLabel, NodeKind};
+use crate::frontend::tree::{Piece, Range};
+use crate::ids::NodeId;
+
+/// Where the probe of an edge goes in the text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Site {
+    /// The edge follows from others.
+    None,
+    /// Before the first statement of the body that begins at this token.
+    Entry { open: u32 },
+    /// The outcome of the condition that spans these tokens.
+    Arm { condition: Range, weak: bool, outcome: bool },
+    /// Before the operand that `a ?: b` evaluates when `a` is zero.
+    Otherwise { operand: Range },
+    /// After the colon of a case or default label; `falls_in` if control can
+    /// also come from above.
+    Case { start: u32, colon: u32, falls_in: bool },
+    /// A default that is not written, before the closing brace of the switch.
+    MissingDefault { close: u32, falls_in: bool },
+    /// Behind an expression whose calls may not return.
+    AfterExpression { end: u32 },
+    /// Behind a declaration whose calls may not return.
+    AfterDeclaration { end: u32 },
+}
+
+#[derive(Debug)]
+pub struct DraftNode {
+    pub kind: NodeKind,
+    /// Tokens of the label, with holes.
+    pub pieces: Vec<Piece>,
+    /// What to show to people.
+    pub range: Range,
+    /// Tokens of names called in this node itself.
+    pub calls: Vec<u32>,
+    /// The calls are sure to run if the node does.
+    pub calls_are_certain: bool,
+    /// It is an asm statement, whose text may name anything.
+    pub is_asm: bool,
+}
+
+#[derive(Debug)]
+pub struct DraftEdge {
+    pub from: NodeId,
+    pub to: NodeId,
+    pub label: DraftLabel,
+    pub site: Site,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DraftLabel {
+    Plain(PlainLabel),
+    Case(Range),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlainLabel {
+    Always,
+    True,
+    False,
+    Default,
+}
+
+impl From<PlainLabel> for EdgeLabel {
+    fn from(label: PlainLabel) -> Self {
+        match label {
+            PlainLabel::Always => Self::Always,
+            PlainLabel::True => Self::True,
+            PlainLabel::False => Self::False,
+            PlainLabel::Default => Self::Default,
+        }
+    }
+}
+
+/// A graph whose labels are still tokens. Nodes 0 and 1 are entry and exit.
+#[derive(Debug, Default)]
+pub struct Draft {
+    pub nodes: Vec<DraftNode>,
+    pub edges: Vec<DraftEdge>,
+}
+
+impl From<PlainLabel> for DraftLabel {
+    fn from(label: PlainLabel) -> Self {
+        Self::Plain(label)
+    }
+}

@@ -1,0 +1,90 @@
+//! Expressions as nodes: which parts are nodes of their own and leave a hole,
+//! and what is left of the expression around them.
+
+use crate::frontend::tree::{Expr, ExprKind, Piece, Range};
+
+/// An expression without the parentheses around it.
+pub fn bare(mut expr: &Expr) -> &Expr {
+    while let (ExprKind::Paren, [inner]) = (&expr.kind, expr.kids.as_slice()) {
+        expr = inner;
+    }
+    expr
+}
+
+pub fn is_hole(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::And | ExprKind::Or | ExprKind::Conditional | ExprKind::Block(_))
+}
+
+/// Finds the holes and the calls of the node that an expression makes.
+pub fn own_parts<'e>(expr: &'e Expr, holes: &mut Vec<&'e Expr>, calls: &mut Vec<u32>) {
+    if is_hole(expr) {
+        holes.push(expr);
+        return;
+    }
+    for kid in &expr.kids {
+        own_parts(kid, holes, calls);
+    }
+    if let ExprKind::Call { callee: Some(token) } = expr.kind {
+        calls.push(token);
+    }
+}
+
+pub fn calls_anything(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Call { .. } | ExprKind::Block(_) => true,
+        _ => expr.kids.iter().any(calls_anything),
+    }
+}
+
+pub fn pieces_around(range: Range, holes: &[&Expr]) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut from = range.start;
+    for hole in holes {
+        pieces.push(Piece::Tokens(Range::new(from, hole.range.start)));
+        pieces.push(Piece::Hole(hole_name(hole)));
+        types_of_arms(hole, &mut pieces);
+        from = hole.range.end;
+    }
+    pieces.push(Piece::Tokens(Range::new(from, range.end)));
+    pieces
+}
+
+/// What is done in a hole with what its operands leave.
+fn hole_name(hole: &Expr) -> &'static str {
+    match (&hole.kind, hole.kids.len()) {
+        (ExprKind::And, _) => "&&",
+        (ExprKind::Or, _) => "||",
+        (ExprKind::Conditional, 2) => "?:",
+        (ExprKind::Conditional, _) => "? :",
+        _ => "({})",
+    }
+}
+
+/// A call through a pointer in the node that an expression makes.
+pub fn has_indirect_call(expr: &Expr) -> bool {
+    !is_hole(expr)
+        && (matches!(expr.kind, ExprKind::Call { callee: None })
+            || expr.kids.iter().any(has_indirect_call))
+}
+
+/// What decides the type of the value of `?:`, whichever arm is taken: as
+/// little as can be said with certainty, or else all of an arm.
+fn types_of_arms(hole: &Expr, pieces: &mut Vec<Piece>) {
+    if !matches!(hole.kind, ExprKind::Conditional) {
+        return;
+    }
+    // In `c ?: b` the condition is an arm.
+    let first = if hole.kids.len() == 2 { 0 } else { 1 };
+    for arm in &hole.kids[first..] {
+        let arm = bare(arm);
+        match arm.kind {
+            ExprKind::Conditional => types_of_arms(arm, pieces),
+            // Always int.
+            ExprKind::And | ExprKind::Or | ExprKind::Not => pieces.push(Piece::Hole("int")),
+            ExprKind::Call { callee: Some(token) } => {
+                pieces.push(Piece::TypeOf(Range::new(token, token + 1)));
+            }
+            _ => pieces.push(Piece::TypeOf(arm.range)),
+        }
+    }
+}
