@@ -441,3 +441,68 @@ int main(int argc, char **argv)
     project.edit("main.c", "one : 7", "one : 8");
     assert_eq!(project.selected(), ["other"]);
 }
+
+/// An opaque body is compared by its tokens and by every declaration of every
+/// name in it.
+#[test]
+fn opaque_procedures_depend_on_all_their_declarations() {
+    let source = "\
+#include <stdio.h>
+#include <stdlib.h>
+struct pair { int left, right; };
+static int unused_by_it = 1;
+static int sum(struct pair *p)
+{
+    int twice(int n) { return 2 * n; }
+    return twice(p->left) + p->right;
+}
+int main(int argc, char **argv)
+{
+    struct pair pair = { 1, 2 };
+    if (argc > 1)
+        printf(\"%d\\n\", sum(&pair));
+    else
+        printf(\"%d\\n\", unused_by_it);
+    return 0;
+}
+";
+    let project = Project::of_source(source, &[("opaque", "x"), ("plain", "")]);
+    project.record();
+    let selected_after = |from: &str, to: &str| {
+        project.edit("main.c", from, to);
+        let names = project.selected();
+        project.write("main.c", source);
+        names
+    };
+    assert_eq!(selected_after("2 * n", "3 * n"), ["opaque"], "its tokens");
+    assert_eq!(selected_after("return twice", "return /* 2 */  twice"), NONE, "not its spaces");
+    let layout = selected_after("int left, right;", "long left; int right;");
+    assert!(layout.contains(&String::from("opaque")), "a type it names: {layout:?}");
+    assert_eq!(selected_after("unused_by_it = 1", "unused_by_it = 2"), ["plain"]);
+}
+
+/// A name stands for its declaration: deleting an inner one rebinds it.
+#[test]
+fn names_that_are_bound_anew() {
+    let source = "\
+#include <stdio.h>
+static int a = 1;
+int main(int argc, char **argv)
+{
+    if (argc > 1) {
+        int a;
+        a = argc;
+        printf(\"%d\\n\", a);
+    }
+    printf(\"%d\\n\", a);
+    return 0;
+}
+";
+    let project = Project::of_source(source, &[("inner", "x"), ("outer", "")]);
+    project.record();
+    project.edit("main.c", "        int a;\n", "");
+    assert_eq!(project.selected(), ["inner"]);
+    // Only the outer one changes its type.
+    project.write("main.c", &source.replace("static int a", "static char a"));
+    assert_eq!(project.selected(), ["inner", "outer"]);
+}
