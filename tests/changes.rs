@@ -324,7 +324,7 @@ fn files_of_unknown_role_select_and_are_named() {
     project.write("data.txt", "input");
     let (names, said) = select(&project);
     assert_eq!(names, TESTS.len());
-    assert!(said.contains("data.txt is new, and nobody knows which tests read it"), "{said}");
+    assert!(said.contains("data.txt is new, and it is not known which tests read it"), "{said}");
     std::fs::remove_file(project.path("data.txt")).unwrap();
     project.write("fresh.c", "int fresh;");
     let (names, said) = select(&project);
@@ -505,4 +505,22 @@ int main(int argc, char **argv)
     // Only the outer one changes its type.
     project.write("main.c", &source.replace("static int a", "static char a"));
     assert_eq!(project.selected(), ["inner", "outer"]);
+}
+
+/// A reason says what changed also where the line itself did not.
+#[test]
+fn reasons_name_the_declaration_behind_an_unchanged_line() {
+    let project = project();
+    let said_after = |file: &str, from: &str, to: &str| {
+        project.edit(file, from, to);
+        let said = String::from_utf8(project.edgewise(&["select"]).stderr).unwrap();
+        restore(&project);
+        said
+    };
+    let said = said_after("shape.h", "int width", "unsigned char width");
+    assert!(said.contains("`shape` is declared otherwise (shape.h:5)"), "{said}");
+    let said = said_after("shape.h", "RED, ", "RED = 3, ");
+    assert!(said.contains("is declared otherwise (shape.h:4)"), "{said}");
+    let said = said_after("shape.c", "level = 7", "level = 8");
+    assert!(said.contains("`level` has another definition (shape.c:2)"), "{said}");
 }

@@ -383,3 +383,74 @@ fn hidden_from_dlsym() {
     let hidden = "__attribute__((visibility(\"hidden\"))) int lim";
     Miss::new(&[("main.c", &source)]).edit("main.c", "int lim", hidden, ALL);
 }
+
+#[test]
+fn an_operand_that_leaves_hides_its_statement() {
+    let die = "static int die(int n) { printf(\"die %d\\n\", n); exit(0); }\nstatic int g;";
+    let body = "int n = a + 5, ok = n != 6 || die(n); printf(\"%d %d\\n\", ok, n);";
+    Miss::of_main(die, body).edit("main.c", "a + 5", "a + 5 + (a == 1)", &["one"]);
+    let body = "g = 5, a == 1 && die(g); printf(\"%d\\n\", g);";
+    Miss::of_main(die, body).edit("main.c", "g = 5", "g = 6", &["one"]);
+    let returns = "static int f(int a) { int q = (g = 5), z = ({ if (a == 1) return 7; 2; }); return q + z; }";
+    let body = "int r = f(a); printf(\"%d %d\\n\", r, g);";
+    Miss::of_main(&format!("{die}\n{returns}"), body).edit("main.c", "g = 5", "g = 6", &["one"]);
+    let order = "static int f(int a) { struct { int a, b; } z = { .b = ({ if (a == 1) return 7; 2; }), .a = ({ g = 5; 3; }) }; return z.a; }";
+    Miss::of_main(&format!("{die}\n{order}"), body).edit("main.c", "g = 5", "g = 6", &["one"]);
+}
+
+#[test]
+fn jumps_out_of_what_looks_unevaluated() {
+    let body = "int x = __builtin_choose_expr(1, ({ if (a == 1) goto out; 3; }), 0); printf(\"%d\\n\", x); return 0; out: puts(\"A\");";
+    Miss::of_main("", body).edit("main.c", "\"A\"", "\"B\"", &["one"]);
+    let body = "while (1) { int v[({ if (a == 1) break; a = 1; 3; })]; printf(\"%d\\n\", (int)sizeof v); } puts(\"A\");";
+    Miss::of_main("", body).edit("main.c", "\"A\"", "\"B\"", ALL);
+}
+
+#[test]
+fn a_global_in_a_signature() {
+    let declarations = "static int W = 3;\nstatic int f(int (*m)[W]) { return m[1][0]; }";
+    let body = "int v[20]; for (int i = 0; i < 20; i++) v[i] = i; printf(\"%d\\n\", f((void *)v));";
+    Miss::of_main(declarations, body).edit("main.c", "W = 3", "W = 4", ALL);
+}
+
+#[test]
+fn the_type_of_a_built_in_function() {
+    let body = "printf(\"%d\\n\", (a ? -1 : __atomic_load_n(&q, 0)) > 0);";
+    Miss::of_main("int q;", body).edit("main.c", "int q", "unsigned q", &["one", "two"]);
+}
+
+#[test]
+fn lines_that_claim_to_be_the_systems() {
+    for name in ["<stdout>", "/usr/include/gen.h"] {
+        let miss = Miss::new(&[
+            ("main.c", &main_with("int f(int);", "printf(\"%d\\n\", f(a));")),
+            (
+                "b.c",
+                &format!(
+                    "int unused;\n#line 3 \"{name}\"\nint f(int x) {{ if (x == 1) return 5; return 0; }}\n"
+                ),
+            ),
+        ]);
+        miss.edit("b.c", "return 5", "return 6", &["one"]);
+    }
+}
+
+#[test]
+fn tags_in_a_condition_end_with_its_statement() {
+    let body = "int c = 0; if (sizeof(struct S { char c[3]; }) == 3) c++; printf(\"%d\\n\", (int)sizeof(struct S));";
+    Miss::of_main("struct S { char c[9]; };", body).edit("main.c", "c[9]", "c[8]", ALL);
+}
+
+#[test]
+fn names_that_are_keywords_elsewhere() {
+    for word in ["alignas", "static_assert", "typeof_unqual", "thread_local"] {
+        let declarations = format!("static void {word}(int x) {{ printf(\"%d\\n\", x); }}");
+        Miss::of_main(&declarations, &format!("{word}(a);"))
+            .edit("main.c", "(a);", "(a + 1);", ALL);
+    }
+    let miss = Miss::new(&[
+        ("main.c", &main_with("static void typeof(int x) { printf(\"%d\\n\", x); }", "typeof(a);")),
+        ("Makefile", &MAKEFILE.replace("-w ", "-w -std=c99 ")),
+    ]);
+    miss.edit("main.c", "typeof(a);", "typeof(a + 1);", ALL);
+}

@@ -125,7 +125,7 @@ impl Builder<'_, '_> {
         own_parts(expr, &mut holes, &mut calls);
         let flow = self.unordered(expr, shown, &holes, &calls, flow);
         let flow = self.operands(expr, flow);
-        let id = self.add(kind, pieces_around(shown, &holes), shown);
+        let id = self.add(kind, pieces_around(self.tree, shown, &holes), shown);
         self.connect(flow, id);
         let never_returns = calls.iter().any(|token| self.never_returns(*token));
         if let Item::Node(node) = &mut self.nodes[id.ix()] {
@@ -147,15 +147,17 @@ impl Builder<'_, '_> {
         calls: &[u32],
         flow: Flow,
     ) -> Flow {
-        let Some((_, others)) = holes.split_first() else { return flow };
+        if holes.is_empty() {
+            return flow;
+        }
         let own_leaves = self.may_leave(shown, holes);
-        let hole_leaves = !others.is_empty() && holes.iter().any(|h| self.may_leave(h.range, &[]));
+        let hole_leaves = holes.iter().any(|hole| self.may_leave(hole.range, &[]));
         if !own_leaves && !hole_leaves && !has_indirect_call(expr) {
             return flow;
         }
         // Operands behind the first may run without the edge that leads to
         // them in the graph, so all of their tokens count here.
-        let id = self.add(NodeKind::Statement, pieces_around(shown, &holes[..1]), shown);
+        let id = self.add(NodeKind::Statement, pieces_around(self.tree, shown, &holes[..1]), shown);
         if let Item::Node(node) = &mut self.nodes[id.ix()] {
             node.calls = calls.to_vec();
             node.calls_are_certain = false;
@@ -172,6 +174,7 @@ impl Builder<'_, '_> {
             !is_inside
                 && match self.tree.token_text(token) {
                     b"*" | b"/" | b"%" | b"[" | b"->" | b"/=" | b"%=" => true,
+                    b"return" | b"goto" | b"break" | b"continue" | b"{" => true,
                     // A name or a closing bracket before it makes it a call.
                     b"(" => {
                         token > range.start && {

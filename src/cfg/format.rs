@@ -47,6 +47,9 @@ pub struct UnitIndex {
     /// Names that nodes and initialisers mention.
     pub symbols: Vec<Symbol>,
     pub definitions: Vec<Definition>,
+    /// Declarations of the file that the code depends on, for telling which of
+    /// them changed.
+    pub declarations: Vec<Declaration>,
     /// Everything that acts on a program without being named.
     pub composition: Fingerprint,
     pub procedures: Vec<ProcedureIndex>,
@@ -74,6 +77,17 @@ pub struct Symbol {
     /// For static storage inside a procedure: `procedure.name#number`.
     pub name: String,
     pub is_static: bool,
+}
+
+/// A declaration of the file. What it means in full is part of the labels;
+/// this is what it says by itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Declaration {
+    pub name: String,
+    pub says: Fingerprint,
+    /// Other declarations it refers to, as indices.
+    pub refers: Vec<u32>,
+    pub place: Place,
 }
 
 /// A variable with static storage that the unit defines.

@@ -1,7 +1,7 @@
 //! Expressions as nodes: which parts are nodes of their own and leave a hole,
 //! and what is left of the expression around them.
 
-use crate::frontend::tree::{Expr, ExprKind, Piece, Range};
+use crate::frontend::tree::{Expr, ExprKind, Piece, Range, Ref, Tree};
 
 /// An expression without the parentheses around it.
 pub fn bare(mut expr: &Expr) -> &Expr {
@@ -36,13 +36,13 @@ pub fn calls_anything(expr: &Expr) -> bool {
     }
 }
 
-pub fn pieces_around(range: Range, holes: &[&Expr]) -> Vec<Piece> {
+pub fn pieces_around(tree: &Tree<'_>, range: Range, holes: &[&Expr]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut from = range.start;
     for hole in holes {
         pieces.push(Piece::Tokens(Range::new(from, hole.range.start)));
         pieces.push(Piece::Hole(hole_name(hole)));
-        types_of_arms(hole, &mut pieces);
+        types_of_arms(tree, hole, &mut pieces);
         from = hole.range.end;
     }
     pieces.push(Piece::Tokens(Range::new(from, range.end)));
@@ -69,7 +69,7 @@ pub fn has_indirect_call(expr: &Expr) -> bool {
 
 /// What decides the type of the value of `?:`, whichever arm is taken: as
 /// little as can be said with certainty, or else all of an arm.
-fn types_of_arms(hole: &Expr, pieces: &mut Vec<Piece>) {
+fn types_of_arms(tree: &Tree<'_>, hole: &Expr, pieces: &mut Vec<Piece>) {
     if !matches!(hole.kind, ExprKind::Conditional) {
         return;
     }
@@ -78,10 +78,11 @@ fn types_of_arms(hole: &Expr, pieces: &mut Vec<Piece>) {
     for arm in &hole.kids[first..] {
         let arm = bare(arm);
         match arm.kind {
-            ExprKind::Conditional => types_of_arms(arm, pieces),
+            ExprKind::Conditional => types_of_arms(tree, arm, pieces),
             // Always int.
             ExprKind::And | ExprKind::Or | ExprKind::Not => pieces.push(Piece::Hole("int")),
-            ExprKind::Call { callee: Some(token) } => {
+            // What a built-in function returns may depend on its arguments.
+            ExprKind::Call { callee: Some(token) } if tree.refs.get(token) != Ref::Undeclared => {
                 pieces.push(Piece::TypeOf(Range::new(token, token + 1)));
             }
             _ => pieces.push(Piece::TypeOf(arm.range)),

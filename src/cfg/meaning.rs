@@ -21,6 +21,8 @@ pub struct Meanings<'a, 't> {
     pub pragmas: Pragmas,
     /// By declaration.
     fingerprints: Vec<Fingerprint>,
+    /// By declaration: what it says by itself, and what it refers to.
+    locals: Vec<(Fingerprint, Vec<DeclId>)>,
     /// Names that occur in items which were not understood.
     doubtful: FxHashMap<Name, Fingerprint>,
     /// All text that was not understood.
@@ -35,6 +37,7 @@ impl<'a, 't> Meanings<'a, 't> {
             tree,
             pragmas: Pragmas::of(tree),
             fingerprints: vec![Fingerprint::default(); tree.decls.len()],
+            locals: Vec::new(),
             doubtful: FxHashMap::default(),
             not_understood: Fingerprint::default(),
             by_name: FxHashMap::default(),
@@ -218,6 +221,7 @@ impl<'a, 't> Meanings<'a, 't> {
                 }
             }
         }
+        self.locals = locals;
     }
 
     fn fingerprint_cycle(&mut self, members: &[usize], locals: &[(Fingerprint, Vec<DeclId>)]) {
@@ -251,6 +255,11 @@ impl<'a, 't> Meanings<'a, 't> {
             hasher.fp(&whole);
             self.fingerprints[*member] = hasher.finish();
         }
+    }
+
+    /// What a declaration says by itself, and what it refers to.
+    pub fn says(&self, decl: DeclId) -> &(Fingerprint, Vec<DeclId>) {
+        &self.locals[decl.ix()]
     }
 
     pub fn of_decl(&self, decl: DeclId) -> Fingerprint {

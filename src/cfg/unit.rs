@@ -18,6 +18,7 @@ const SHOWN: usize = 240;
 pub struct Analysis {
     pub symbols: Vec<Symbol>,
     pub definitions: Vec<Definition>,
+    pub declarations: Vec<Declaration>,
     pub composition: Fingerprint,
     pub procedures: Vec<ProcedureIndex>,
     pub graphs: Vec<Graph>,
@@ -93,9 +94,11 @@ pub fn analyse(tree: &Tree<'_>, forced: &FxHashMap<String, String>) -> Analysis 
     let mut definitions = unit.definitions();
     definitions.extend(unit.bonds());
     let composition = unit.composition();
+    let declarations = unit.declarations();
     Analysis {
         symbols: unit.symbols,
         definitions,
+        declarations,
         composition,
         procedures,
         graphs,
@@ -199,6 +202,17 @@ impl UnitBuilder<'_, '_> {
         found
     }
 
+    /// Names in a body that was not parsed. One without a declaration is most
+    /// likely local, unless it is called.
+    fn mentions_of_opaque(&mut self, body: Range) -> Vec<u32> {
+        let tokens = (body.start..body.end).filter(|token| {
+            self.tree.refs.get(*token) != Ref::Undeclared || self.tree.token_text(token + 1) == b"("
+        });
+        let tokens: Vec<Piece> =
+            tokens.map(|token| Piece::Tokens(Range::new(token, token + 1))).collect();
+        self.mentions(&tokens)
+    }
+
     fn labels(
         &self,
         kind: NodeKind,
@@ -243,7 +257,7 @@ impl UnitBuilder<'_, '_> {
             text: if is_entry { self.shown(shown) } else { String::from("}") },
             calls: Vec::new(),
             calls_are_certain: true,
-            mentions: Vec::new(),
+            mentions: if is_entry { self.mentions(&signature.pieces) } else { Vec::new() },
         }
     }
 
@@ -302,7 +316,7 @@ impl UnitBuilder<'_, '_> {
         let (label, strict) = self.labels(NodeKind::Opaque, |lines, hasher| {
             self.meanings.hash_opaque(body, lines, hasher);
         });
-        let mut mentions = self.mentions(&[Piece::Tokens(body)]);
+        let mut mentions = self.mentions_of_opaque(body);
         let names = self.words_in_asm(body);
         mentions.extend(names.iter().map(|name| self.intern(self.alias_target(name))));
         mentions.sort_unstable();
@@ -347,6 +361,40 @@ impl UnitBuilder<'_, '_> {
             }
         }
         hasher.finish()
+    }
+
+    /// Declarations of the file that procedures name, and those they refer to.
+    fn declarations(&self) -> Vec<Declaration> {
+        let is_of_file = |decl: &DeclId| self.tree.decls[decl.ix()].scope == DeclScope::File;
+        let tokens = self.tree.procedures.iter().flat_map(|p| p.range.start..p.range.end);
+        let named = tokens.filter_map(|token| match self.tree.refs.get(token) {
+            Ref::Decl(decl) => Some(decl),
+            _ => None,
+        });
+        let mut numbers: FxHashMap<DeclId, u32> = FxHashMap::default();
+        let mut order: Vec<DeclId> = Vec::new();
+        let mut todo: Vec<DeclId> = named.collect();
+        todo.reverse();
+        while let Some(decl) = todo.pop() {
+            if !numbers.contains_key(&decl) {
+                numbers.insert(decl, order.len() as u32);
+                order.push(decl);
+                todo.extend(self.meanings.says(decl).1.iter().rev());
+            }
+        }
+        let described = order.iter().map(|decl| {
+            let (says, refers) = self.meanings.says(*decl);
+            let known = &self.tree.decls[decl.ix()];
+            // Names of procedures' own declarations are not unique.
+            let name = known.name.filter(|_| is_of_file(decl));
+            Declaration {
+                name: name.map_or_else(String::new, |name| self.tree.tokens.names.string(name)),
+                says: *says,
+                refers: refers.iter().map(|target| numbers[target]).collect(),
+                place: self.place(known.at),
+            }
+        });
+        described.collect()
     }
 
     /// Variables with static storage. A tentative definition is one too.

@@ -42,6 +42,9 @@ enum Command {
 
 /// Runs the command line and returns the exit code.
 pub fn main() -> i32 {
+    // A reader that has seen enough ends us quietly, as it does other tools.
+    // SAFETY: restores what a process starts with.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     let result = match called_as_compiler() {
         Some(name) => {
             let arguments: Vec<String> = lossless_arguments();

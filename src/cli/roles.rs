@@ -87,8 +87,8 @@ pub fn explain(
     role: Role,
     source: Source,
 ) -> (String, Option<&'static str>) {
-    const REBUILD: &str = "rebuild (edgewise test) to see exactly what it means";
-    const IGNORE: &str = "if no test reads such a file, add it to `ignore` in edgewise.toml";
+    const REBUILD: &str = "rebuild (edgewise test) to see what it means for the programs";
+    const IGNORE: &str = "files that neither the build nor a test reads, like logs, belong in `ignore` of edgewise.toml";
     let from_sources = source == Source::Sources;
     match role {
         Role::BuildDescription if from_sources => {
@@ -105,8 +105,11 @@ pub fn explain(
             (format!("{file} {verb}: code that is not analysed may include it"), Some(REBUILD))
         }
         Role::RetestAll => (format!("{file} {verb}, and retest-all names it"), None),
-        Role::BuildDescription | Role::Source | Role::Unknown => {
-            (format!("{file} {verb}, and nobody knows which tests read it"), Some(IGNORE))
+        Role::BuildDescription | Role::Source => {
+            (format!("{file} {verb}, and it is not known which tests read it"), None)
+        }
+        Role::Unknown => {
+            (format!("{file} {verb}, and it is not known which tests read it"), Some(IGNORE))
         }
     }
 }

@@ -29,6 +29,9 @@ pub struct Compile<'a> {
     pub object: &'a str,
     /// The object by which the unit is known.
     pub object_name: &'a str,
+    /// What a dependency file is named after and speaks of: the object, or the
+    /// program of a compile-and-link command.
+    pub dependency_name: &'a str,
     /// The whole command for the real compiler, if it has to do it alone.
     pub plain: &'a [String],
 }
@@ -145,11 +148,11 @@ impl Compile<'_> {
         }
         let mut words = dependencies.words.clone();
         if !dependencies.has_file {
-            let file = Path::new(self.object_name).with_extension("d");
+            let file = Path::new(self.dependency_name).with_extension("d");
             words.extend([String::from("-MF"), file.to_string_lossy().into_owned()]);
         }
         if !dependencies.has_target {
-            words.extend([String::from("-MQ"), self.object_name.to_string()]);
+            words.extend([String::from("-MQ"), self.dependency_name.to_string()]);
         }
         words
     }

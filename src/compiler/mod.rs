@@ -82,7 +82,8 @@ impl CompilerCommand<'_> {
                 None => plan::default_object(source),
             };
             let plain = self.plain_compile(source, &object);
-            let code = self.compile(source, &object, &object, &plain)?;
+            let names = (object.as_str(), object.as_str());
+            let code = self.compile(source, &object, names, &plain)?;
             if code != 0 {
                 return Ok(code);
             }
@@ -102,7 +103,7 @@ impl CompilerCommand<'_> {
             let stem = plan::default_object(source);
             let object_name = format!("{output}-{stem}");
             let plain = self.plain_compile(source, &object);
-            let code = self.compile(source, &object, &object_name, &plain)?;
+            let code = self.compile(source, &object, (&object_name, output), &plain)?;
             if code != 0 {
                 return Ok(code);
             }
@@ -123,7 +124,7 @@ impl CompilerCommand<'_> {
         &self,
         source: &str,
         object: &str,
-        object_name: &str,
+        (object_name, dependency_name): (&str, &str),
         plain: &[String],
     ) -> anyhow::Result<i32> {
         compile::Compile {
@@ -135,6 +136,7 @@ impl CompilerCommand<'_> {
             source,
             object,
             object_name,
+            dependency_name,
             plain,
         }
         .run()

@@ -176,6 +176,7 @@ impl Analysed<'_> {
                 probe_count: self.probe_count,
                 symbols: analysis.symbols.clone(),
                 definitions: analysis.definitions.clone(),
+                declarations: analysis.declarations.clone(),
                 composition: analysis.composition,
                 procedures: analysis.procedures.clone(),
                 untouched,

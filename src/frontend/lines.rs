@@ -6,6 +6,9 @@ pub struct Place {
     /// Index into [`LineMap::files`].
     pub file: u32,
     pub line: u32,
+    /// The file that really holds the place, whatever `#line` calls it: the
+    /// main file, or the one that was included.
+    pub included: u32,
 }
 
 /// One run of text lines that continue the count of a line marker.
@@ -16,6 +19,7 @@ struct Run {
     first: u32,
     file: u32,
     line: u32,
+    included: u32,
 }
 
 #[derive(Default)]
@@ -25,6 +29,8 @@ pub struct LineMap {
     runs: Vec<Run>,
     /// Offset of the first byte of every line of the text.
     newlines: Vec<u32>,
+    /// The main file, and what is included around this place.
+    includes: Vec<u32>,
 }
 
 impl LineMap {
@@ -45,6 +51,7 @@ impl LineMap {
             return false;
         };
         let rest = rest[digits..].trim_ascii_start();
+        let flags = rest.rsplit(|byte| *byte == b'"').next().unwrap_or_default();
         let file = match unquote(rest) {
             Some(name) => self.file(name),
             None => match self.runs.last() {
@@ -52,11 +59,21 @@ impl LineMap {
                 None => self.file(String::new()),
             },
         };
+        // Flag 1 enters a file, 2 returns to one; without a flag it is `#line`.
+        match flags.trim_ascii_start().first() {
+            Some(b'1') => self.includes.push(file),
+            Some(b'2') if self.includes.len() > 1 => {
+                self.includes.pop();
+            }
+            _ if self.includes.is_empty() => self.includes.push(file),
+            _ => {}
+        }
         self.runs.push(Run {
             start: next as u32,
             first: self.newlines.len() as u32,
             file,
             line: number,
+            included: self.includes.last().copied().unwrap_or(file),
         });
         true
     }
@@ -75,7 +92,11 @@ impl LineMap {
         let run = &self.runs[..self.runs.partition_point(|run| run.start <= offset)];
         let run = run.last()?;
         let line = self.newlines.partition_point(|start| *start <= offset) as u32;
-        Some(Place { file: run.file, line: run.line + (line - 1).saturating_sub(run.first) })
+        Some(Place {
+            file: run.file,
+            line: run.line + (line - 1).saturating_sub(run.first),
+            included: run.included,
+        })
     }
 }
 

@@ -53,16 +53,16 @@ keywords! {
     WHILE: "while";
     ATTRIBUTE: "__attribute__" | "__attribute";
     ASM: "asm" | "__asm" | "__asm__";
-    TYPEOF: "typeof" | "__typeof" | "__typeof__" | "typeof_unqual" | "__typeof_unqual__";
+    TYPEOF: "typeof" | "__typeof" | "__typeof__" | "__typeof_unqual__";
     AUTO_TYPE: "__auto_type";
     EXTENSION: "__extension__";
-    ALIGNOF: "_Alignof" | "__alignof" | "__alignof__" | "alignof";
-    ALIGNAS: "_Alignas" | "alignas";
+    ALIGNOF: "_Alignof" | "__alignof" | "__alignof__";
+    ALIGNAS: "_Alignas";
     ATOMIC: "_Atomic";
     GENERIC: "_Generic";
     NORETURN: "_Noreturn";
-    STATIC_ASSERT: "_Static_assert" | "static_assert";
-    THREAD: "_Thread_local" | "__thread" | "thread_local";
+    STATIC_ASSERT: "_Static_assert";
+    THREAD: "_Thread_local" | "__thread";
     LABEL: "__label__";
     REAL_IMAG: "__real__" | "__real" | "__imag__" | "__imag";
     // Words that are types by themselves.

@@ -188,6 +188,8 @@ pub struct Decl {
     pub alias_of: Option<String>,
     /// It acts on the program without being named: `section`, `used`, ….
     pub acts: bool,
+    /// Token at which the parser was when it first saw it.
+    pub at: u32,
 }
 
 impl Decl {
@@ -206,6 +208,7 @@ impl Decl {
             link_name: None,
             alias_of: None,
             acts: false,
+            at: 0,
         }
     }
 }

@@ -28,7 +28,7 @@ pub fn groups(report: &Report) -> Vec<Group<'_>> {
             let mut text: String = reasons.iter().take(SHOWN_REASONS).map(reason).collect();
             if reasons.len() > SHOWN_REASONS {
                 let more = reasons.len() - SHOWN_REASONS;
-                let _ = writeln!(text, "    and {more} more reasons");
+                let _ = writeln!(text, "    and {} more", counted(more, "reason"));
             }
             Group { names, reasons: text }
         })
@@ -46,6 +46,11 @@ pub fn selection(report: &Report) -> String {
     }
     out.push_str(&summary(report));
     out
+}
+
+/// `1 test`, `2 tests`.
+pub fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// One line of counts, and the hints.

@@ -34,6 +34,8 @@ struct Definitions {
     by_name: FxHashMap<Linked, BTreeSet<Fingerprint>>,
     /// Units that define each procedure.
     definers: FxHashMap<Linked, BTreeSet<UnitKey>>,
+    /// Where each is defined, for people.
+    places: FxHashMap<Linked, String>,
     /// Which names occur in the initialiser of which.
     mentioned_by: FxHashMap<Linked, Vec<Linked>>,
 }
@@ -57,6 +59,11 @@ impl Definitions {
                 for mention in &definition.mentions {
                     let mention = linked(key, &unit.index.symbols[*mention as usize]);
                     found.mentioned_by.entry(mention).or_default().push(name.clone());
+                }
+                if definition.place.line > 0 {
+                    let place =
+                        format!("{}:{}", unit.file(definition.place), definition.place.line);
+                    found.places.insert(name.clone(), place);
                 }
                 found.by_name.entry(name).or_default().insert(definition.fingerprint);
             }
@@ -89,7 +96,9 @@ impl ChangedDefinitions {
                 (Some(_), None) => "is no longer defined",
                 (None, _) => "is now defined",
             };
-            changed.insert(name.clone(), format!("`{}` {what}", name.name()));
+            let place = after.places.get(name).or(before.places.get(name));
+            let place = place.map_or_else(String::new, |place| format!(" ({place})"));
+            changed.insert(name.clone(), format!("`{}` {what}{place}", name.name()));
             todo.push(name.clone());
         }
         // Whoever's initialiser mentions a changed name is changed too.

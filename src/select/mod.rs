@@ -2,6 +2,7 @@
 //! and a history: no I/O, no failure.
 
 pub mod changes;
+mod culprit;
 mod link;
 pub mod matrix;
 pub mod program;

@@ -2,6 +2,7 @@
 //! from its roots, and the rest.
 
 use super::changes::ChangedDefinitions;
+use super::culprit;
 use super::link;
 use super::matrix::Matrix;
 use super::reason::{EdgeReason, Reason, SourceLine};
@@ -159,7 +160,7 @@ fn pair_units(old: &ProgramVersion, new: &ProgramVersion) -> Vec<Option<UnitIx>>
 fn whole_program_changes(old: &ProgramVersion, new: &ProgramVersion) -> Vec<String> {
     let mut found = Vec::new();
     if old.link != new.link {
-        found.push(String::from("it is linked otherwise, or with other objects"));
+        found.push(String::from("it is linked with other flags or other objects"));
     }
     let pairing = pair_units(old, new);
     for (unit, successor) in old.units.iter().zip(&pairing) {
@@ -174,7 +175,7 @@ fn whole_program_changes(old: &ProgramVersion, new: &ProgramVersion) -> Vec<Stri
             continue;
         }
         if unit.index.how != successor.index.how {
-            found.push(format!("{source} is compiled otherwise (flags or compiler)"));
+            found.push(format!("{source} is compiled with other flags or another compiler"));
         }
         if unit.index.composition != successor.index.composition {
             found.push(format!(
@@ -422,6 +423,15 @@ impl ProgramSelection<'_> {
         if let (Some(node), Some(graph)) = (dangerous.new, self.new.graph(new)) {
             reason.new = Some(source_line(self.new.unit(new.unit), graph.node(node)));
         }
+        let same_text = reason.new.as_ref().is_some_and(|new| new.text == reason.old.text);
+        if dangerous.because == Because::Node
+            && same_text
+            && let Some(graph) = unit.graph(old.procedure)
+        {
+            let node = graph.node(graph.edge(dangerous.edge).to);
+            let what = culprit::changed_declaration(unit, self.new.unit(new.unit), node);
+            reason.because = what.unwrap_or_default();
+        }
         let mut at = Some(dangerous.pair);
         while let Some(pair) = at {
             reason.chain.push(program.procedure(pair.0).name.clone());
@@ -523,7 +533,7 @@ fn explain_because(because: &Because) -> String {
         Because::EdgeGone => String::from("this way is gone"),
         Because::CaseAdded(text) => format!("`case {text}` was added"),
         Because::Signature => String::from("signature or attributes changed"),
-        Because::Flags => String::from("it is compiled otherwise (flags or compiler)"),
+        Because::Flags => String::from("it is compiled with other flags or another compiler"),
         Because::Unreadable => String::from("its graph cannot be read"),
     }
 }

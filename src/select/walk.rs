@@ -162,6 +162,11 @@ impl<'p> Walk<'p> {
             {
                 self.reject_entry(pair, Because::Signature);
             }
+            Some((old, _))
+                if self.changed_mention(pair.0.unit, old.node(Graph::ENTRY)).is_some() =>
+            {
+                self.reject_entry(pair, Because::Signature);
+            }
             Some(_) => frame.todo.push(Step::Successors(Graph::ENTRY, Graph::ENTRY)),
         }
         frame.visited.insert((Graph::ENTRY, Graph::ENTRY));

@@ -7,7 +7,7 @@ use std::path::Path;
 /// empty lines and lines that begin with `#` are left out.
 pub fn read(path: &Path, shown: &str, suite: &str) -> Result<Vec<TestCase>, SuiteError> {
     let text = fs_err::read_to_string(path)
-        .map_err(|source| SuiteError::Read { path: shown.to_string(), source })?;
+        .map_err(|error| SuiteError::Read { path: shown.to_string(), what: error.kind() })?;
     parse(&text, shown, suite)
 }
 

@@ -27,8 +27,8 @@ impl TestCase {
 
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
-    #[error("cannot read {path}: {source}")]
-    Read { path: String, source: std::io::Error },
+    #[error("cannot read the list of tests {path}: {what}")]
+    Read { path: String, what: std::io::ErrorKind },
     #[error("{path}:{line}: {what}")]
     Line { path: String, line: usize, what: String },
     #[error("two tests have the name `{0}`")]

@@ -2,6 +2,7 @@
 
 use crate::cli::building::{self, Built};
 use crate::cli::workspace::Workspace;
+use crate::report::text::counted;
 use anyhow::bail;
 use std::process::Command;
 
@@ -38,7 +39,8 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
 
 /// The build command of the configuration, run in the root.
 pub fn configured(workspace: &Workspace) -> anyhow::Result<Command> {
-    let Some(text) = &workspace.config.build.command else {
+    let command = workspace.config.build.command.as_ref();
+    let Some(text) = command.filter(|text| !text.trim().is_empty()) else {
         bail!(
             "no build command\nhint: give it as `edgewise build -- make`, or as `command` of \
              [build] in edgewise.toml"
@@ -54,18 +56,25 @@ fn summary(built: &Built) -> String {
         return format!("edgewise: the build failed with code {}\n", built.code);
     }
     let mut out = format!(
-        "edgewise: {} units instrumented ({} procedures, {} opaque), {} programs linked\n",
-        built.units - built.untouched.len(),
-        built.procedures,
+        "edgewise: {} instrumented ({}, {} of them opaque), {} linked\n",
+        counted(built.units - built.untouched.len(), "unit"),
+        counted(built.procedures, "procedure"),
         built.opaque,
-        built.programs.len(),
+        counted(built.programs.len(), "program"),
     );
     for (source, why) in &built.untouched {
         out.push_str(&format!("edgewise: {source} is compiled without probes: {why}\n"));
     }
     if built.units == 0 && built.programs.is_empty() {
         out.push_str(
-            "hint: nothing was compiled; if the objects were built without edgewise, clean first\n",
+            "hint: the build called no compiler that edgewise saw. Either nothing was to be done: if the\n\
+             objects were made without edgewise, clean first. Or it calls a compiler by its full path: say\n\
+             CC=\"edgewise cc\", or for CMake configure anew with `edgewise build -- cmake …`\n",
+        );
+    } else if built.units > 0 && built.programs.is_empty() {
+        out.push_str(
+            "hint: nothing was linked by edgewise, and a program without its runtime leaves no trace.\n\
+             With CMake launchers, CMAKE_C_LINKER_LAUNCHER is needed as well\n",
         );
     }
     out

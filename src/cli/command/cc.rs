@@ -16,7 +16,7 @@ const DEFAULT_COMPILER: &str = "cc";
 #[derive(Debug, clap::Args)]
 #[command(
     disable_help_flag = true,
-    after_help = "Examples:\n  make CC=\"edgewise cc\"\n  cmake -DCMAKE_C_COMPILER_LAUNCHER=\"edgewise;cc\" .."
+    after_help = "Examples:\n  make CC=\"edgewise cc\"\n  cmake -DCMAKE_C_COMPILER_LAUNCHER=\"edgewise;cc\" -DCMAKE_C_LINKER_LAUNCHER=\"edgewise;cc\" .."
 )]
 pub struct Args {
     /// Arguments for the compiler

@@ -45,7 +45,9 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let object = plan::default_object(&args.file);
     let unit = Unit::of_compile(&project, &directory, "cc", &work, &args.file, &object);
     let job = unit.job(&project)?;
-    let preprocessed = preprocess::preprocess(&project, &job, &[])?;
+    let preprocessed = preprocess::preprocess(&project, &job, &[]).context(
+        "hint: arguments for the compiler go behind `--`, as in `edgewise cfg a.c -- -Iinclude`",
+    )?;
     let analysed = unit::analyse(&project, &unit, &job, &preprocessed, &FxHashMap::default());
     let record = analysed.record(&project, &unit, &job, None);
     let mut found = false;

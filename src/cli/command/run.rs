@@ -4,6 +4,7 @@ use crate::cli::exit;
 use crate::cli::files;
 use crate::cli::recording::{self, Results, RunOptions};
 use crate::cli::workspace::Workspace;
+use crate::report::text::counted;
 use crate::suite::TestCase;
 use anyhow::bail;
 use std::time::Duration;
@@ -22,8 +23,8 @@ pub struct Args {
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
     /// Tests at a time; without it, one for each core
-    #[arg(short, long, value_name = "N")]
-    jobs: Option<usize>,
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
     /// Seconds after which a test is ended and counts as failed
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
@@ -33,7 +34,7 @@ impl RunArgs {
     pub fn options(&self) -> RunOptions {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         RunOptions {
-            jobs: self.jobs.unwrap_or(cores),
+            jobs: self.jobs.map_or(cores, usize::from),
             timeout: self.timeout.map(Duration::from_secs),
         }
     }
@@ -81,8 +82,8 @@ pub fn summary(results: &Results) -> String {
     out.push('\n');
     if let Some((name, why)) = unclean.first() {
         out.push_str(&format!(
-            "{} tests have no complete trace and stay selected, for example {name}: {why}\n",
-            unclean.len()
+            "warning: {} without a complete trace, which stay selected; for example {name}: {why}\n",
+            counted(unclean.len(), "test")
         ));
         if unclean.len() == passed + failed {
             out.push_str("hint: build the programs with `edgewise build` first\n");

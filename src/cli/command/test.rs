@@ -28,7 +28,9 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let _lock = workspace.lock()?;
     // Looked at before anything is built: a history that cannot be used says so.
     let mut history = workspace.history()?;
-    if !args.no_build {
+    if args.no_build {
+        eprintln!("edgewise: not built first, so edits since the last build are not seen");
+    } else {
         let built = building::build(&workspace, build::configured(&workspace)?)?;
         if built.code != 0 {
             eprintln!("edgewise: the build failed with code {}", built.code);

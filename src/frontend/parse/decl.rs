@@ -187,7 +187,7 @@ impl Parser<'_> {
             let Some(name) = name else {
                 return self.stop("expected a tag or a body");
             };
-            let alone = self.is(";");
+            let alone = self.is(";") && self.in_members == 0;
             let known = if alone {
                 self.scopes.find_here(Space::Tags, name)
             } else {
@@ -207,7 +207,10 @@ impl Parser<'_> {
         if is_enum {
             self.deeper(|p| p.enumerators(tag))?;
         } else {
-            self.deeper(Self::members)?;
+            self.in_members += 1;
+            let result = self.deeper(Self::members);
+            self.in_members -= 1;
+            result?;
         }
         let body = Range::new(body, self.at);
         let after = self.at;
@@ -253,7 +256,7 @@ impl Parser<'_> {
             if self.eat(";") {
                 continue;
             }
-            if self.is_word(kw::STATIC_ASSERT) {
+            if self.at_static_assert() {
                 self.static_assert()?;
                 continue;
             }
@@ -345,6 +348,14 @@ impl Parser<'_> {
         let range = Range::new(start, self.at);
         self.tree.constants.push(range);
         Ok(range)
+    }
+
+    /// `_Static_assert`, or `static_assert` unless that names something here.
+    pub(super) fn at_static_assert(&self) -> bool {
+        let is_plain = self.bytes(self.token()) == b"static_assert"
+            && self.is_ahead(1, "(")
+            && self.scopes.find(Space::Ordinary, self.token().name).is_none();
+        self.is_word(kw::STATIC_ASSERT) || is_plain
     }
 
     pub(super) fn static_assert(&mut self) -> Parse<()> {

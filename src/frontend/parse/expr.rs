@@ -272,6 +272,9 @@ impl Parser<'_> {
             self.expect(")")?;
             let range = Range::new(start, self.at);
             if self.unevaluated > 0 {
+                if self.has_jump(range) {
+                    return self.stop("a jump out of what may not be evaluated");
+                }
                 return Ok(Expr::plain(range, Vec::new()));
             }
             return Ok(Expr {

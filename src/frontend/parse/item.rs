@@ -56,7 +56,7 @@ impl Parser<'_> {
         if self.eat(";") {
             return Ok(());
         }
-        if self.is_word(kw::STATIC_ASSERT) {
+        if self.at_static_assert() {
             return self.static_assert();
         }
         if self.is_word(kw::ASM) {

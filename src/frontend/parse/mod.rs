@@ -59,6 +59,7 @@ pub fn parse<'t>(text: &'t [u8], mut tokens: Tokens, is_system: &dyn Fn(&str) ->
         scopes: Scopes::default(),
         unevaluated: 0,
         procedure: None,
+        in_members: 0,
         system_files,
     };
     parser.items();
@@ -73,6 +74,8 @@ struct Parser<'t> {
     /// Depth of `sizeof`, `typeof` and constant expressions around this place.
     unevaluated: u32,
     procedure: Option<InProcedure>,
+    /// Depth of member lists around this place.
+    in_members: u32,
     system_files: Vec<bool>,
 }
 
@@ -203,7 +206,18 @@ impl Parser<'_> {
         };
         self.refer_to_all(Range::new(start, end));
         self.at = end;
-        Ok(Range::new(start, end))
+        let range = Range::new(start, end);
+        if self.procedure.is_some() && self.has_jump(range) {
+            return self.stop("a jump out of what may not be evaluated");
+        }
+        Ok(range)
+    }
+
+    fn has_jump(&self, range: Range) -> bool {
+        let tokens = &self.tree.tokens.all[range.start as usize..range.end as usize];
+        let is_jump =
+            |name| matches!(name, kw::GOTO | kw::BREAK | kw::CONTINUE | kw::RETURN | kw::CASE);
+        tokens.iter().any(|token| token.kind == Kind::Word && is_jump(token.name))
     }
 
     /// Sets references for every name of a range that nobody parsed.
@@ -275,10 +289,11 @@ impl Parser<'_> {
     fn in_system_file(&self, token: u32) -> bool {
         let offset = self.tree.tokens.all[token as usize].start;
         let place = self.tree.tokens.lines.place(offset);
-        place.is_some_and(|place| self.system_files[place.file as usize])
+        place.is_some_and(|place| self.system_files[place.included as usize])
     }
 
-    fn new_decl(&mut self, decl: Decl) -> DeclId {
+    fn new_decl(&mut self, mut decl: Decl) -> DeclId {
+        decl.at = decl.forms.first().map_or(self.at.saturating_sub(1), |form| form.at);
         let id = DeclId::new(self.tree.decls.len());
         self.tree.decls.push(decl);
         id

@@ -32,7 +32,7 @@ impl Parser<'_> {
 
     fn block_item(&mut self) -> Parse<Stmt> {
         let is_label = self.identifier_ahead(0).is_some() && self.is_ahead(1, ":");
-        if self.is_word(kw::STATIC_ASSERT) {
+        if self.at_static_assert() {
             let start = self.at;
             self.static_assert()?;
             return Ok(Stmt { kind: StmtKind::Empty, range: Range::new(start, self.at) });
@@ -61,9 +61,13 @@ impl Parser<'_> {
 
     /// A statement in a scope of its own, as the parts of `if` and loops are.
     fn scoped(&mut self) -> Parse<Box<Stmt>> {
+        self.in_scope(Self::boxed)
+    }
+
+    fn in_scope<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         self.scopes.push();
         let depth = self.scopes.depth() as usize;
-        let result = self.boxed();
+        let result = parse(self);
         self.scopes.pop_to(depth - 1);
         result
     }
@@ -108,32 +112,26 @@ impl Parser<'_> {
             return self.expression_statement();
         };
         match word {
-            kw::IF => self.if_chain(),
-            kw::WHILE => {
-                self.advance();
-                Ok(StmtKind::While { cond: self.condition()?, body: self.scoped()? })
-            }
+            kw::IF => self.in_scope(Self::if_chain),
+            kw::WHILE => self.in_scope(|p| {
+                p.advance();
+                Ok(StmtKind::While { cond: p.condition()?, body: p.scoped()? })
+            }),
             kw::DO => {
                 self.advance();
                 let body = self.scoped()?;
                 if !self.eat_word(kw::WHILE) {
                     return self.stop("expected `while`");
                 }
-                let cond = self.condition()?;
+                let cond = self.in_scope(Self::condition)?;
                 self.expect(";")?;
                 Ok(StmtKind::Do { body, cond })
             }
-            kw::FOR => {
-                self.scopes.push();
-                let depth = self.scopes.depth() as usize;
-                let result = self.for_loop();
-                self.scopes.pop_to(depth - 1);
-                result
-            }
-            kw::SWITCH => {
-                self.advance();
-                Ok(StmtKind::Switch { value: self.condition()?, body: self.scoped()? })
-            }
+            kw::FOR => self.in_scope(Self::for_loop),
+            kw::SWITCH => self.in_scope(|p| {
+                p.advance();
+                Ok(StmtKind::Switch { value: p.condition()?, body: p.scoped()? })
+            }),
             kw::CASE => {
                 self.advance();
                 let mut value = self.constant_expression()?;
@@ -252,6 +250,7 @@ impl Parser<'_> {
         let start = self.at;
         let specifiers = self.specifiers()?;
         let mut kids = Vec::new();
+        let is_bare = self.is(";");
         let mut runs = self.names_variable_type(Range::new(start, self.at));
         while !self.is(";") {
             let from = self.at;
@@ -295,6 +294,13 @@ impl Parser<'_> {
         }
         self.expect(";")?;
         let range = Range::new(start, self.at);
+        let declares = self.tree.tokens.all[start as usize..self.at as usize]
+            .iter()
+            .any(|token| matches!(token.name, kw::STRUCT | kw::UNION | kw::ENUM));
+        if !declares && is_bare {
+            // In some dialect it may be a call of something named like a keyword.
+            return self.stop("a declaration that declares nothing");
+        }
         let kind = if runs { StmtKind::Decl(Expr::plain(range, kids)) } else { StmtKind::Empty };
         Ok(Stmt { kind, range })
     }
