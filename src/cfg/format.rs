@@ -102,7 +102,6 @@ pub struct Definition {
     /// It acts on the program without being named.
     pub acts: bool,
     pub place: Place,
-    pub text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -10,6 +10,7 @@ use crate::frontend::names::kw;
 use crate::frontend::tree::*;
 use crate::ids::{DeclId, Fingerprint, FpHasher, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::hash_map::Entry;
 
 /// How much of a node's source is kept for people.
 const SHOWN: usize = 240;
@@ -376,8 +377,8 @@ impl UnitBuilder<'_, '_> {
         let mut todo: Vec<DeclId> = named.collect();
         todo.reverse();
         while let Some(decl) = todo.pop() {
-            if !numbers.contains_key(&decl) {
-                numbers.insert(decl, order.len() as u32);
+            if let Entry::Vacant(entry) = numbers.entry(decl) {
+                entry.insert(order.len() as u32);
                 order.push(decl);
                 todo.extend(self.meanings.says(decl).1.iter().rev());
             }
@@ -423,10 +424,10 @@ impl UnitBuilder<'_, '_> {
             if let Some(target) = &decl.alias_of {
                 mentions.push(self.intern(self.alias_target(target)));
             }
-            let at = decl.forms.first().map_or(0, |form| form.at);
-            let end = match pieces.last() {
-                Some(Piece::Tokens(range)) => range.end,
-                _ => at + 1,
+            // Of several declarations the one with the initialiser is meant.
+            let at = match pieces.last() {
+                Some(Piece::Tokens(range)) => range.start,
+                _ => decl.forms.last().map_or(0, |form| form.at),
             };
             let place = self.place(at);
             let symbol = self.intern(symbol);
@@ -436,7 +437,6 @@ impl UnitBuilder<'_, '_> {
                 mentions,
                 acts: decl.acts,
                 place,
-                text: self.shown(Range::new(at, end)),
             });
         }
         found
@@ -509,7 +509,6 @@ impl UnitBuilder<'_, '_> {
                 mentions,
                 acts: true,
                 place: Place::default(),
-                text: String::new(),
             });
         }
         found

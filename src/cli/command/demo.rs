@@ -40,7 +40,6 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     SAMPLE.extract(&directory).context("cannot write the sample")?;
     let demo = Demo { directory };
     let patch = demo.patch()?;
-    fs_err::remove_file(demo.directory.join(PATCH))?;
     demo.play(&patch)
 }
 
@@ -68,10 +67,13 @@ impl Demo {
         let program = std::env::current_exe()?;
         eprintln!("The sample stays in {}. Try there:", self.directory.display());
         eprintln!("    cd {}", self.directory.display());
-        eprintln!("    $EDITOR lib/expr.c      # any change; a comment is none");
-        eprintln!("    {} select       # which tests, and why", program.display());
-        eprintln!("    {} test         # build, select, run, update", program.display());
-        eprintln!("    {} cfg lib/stats.c stats_median -- -Iinclude", program.display());
+        eprintln!("    alias edgewise={}", program.display());
+        eprintln!("    $EDITOR lib/expr.c                                  # change something");
+        eprintln!("    edgewise select                                     # which tests, and why");
+        eprintln!(
+            "    edgewise test                                       # build, run just these"
+        );
+        eprintln!("    edgewise cfg lib/stats.c stats_median -- -Iinclude  # the graph behind it");
         Ok(exit::OK)
     }
 
