@@ -174,7 +174,8 @@ impl Builder<'_, '_> {
             !is_inside
                 && match self.tree.token_text(token) {
                     b"*" | b"/" | b"%" | b"[" | b"->" | b"/=" | b"%=" => true,
-                    b"return" | b"goto" | b"break" | b"continue" | b"{" => true,
+                    // A statement does not leave by being one.
+                    b"return" | b"goto" | b"break" | b"continue" | b"{" => token > range.start,
                     // A name or a closing bracket before it makes it a call.
                     b"(" => {
                         token > range.start && {
