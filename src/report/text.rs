@@ -25,10 +25,14 @@ pub fn groups(report: &Report) -> Vec<Group<'_>> {
     groups
         .into_iter()
         .map(|(reasons, names)| {
-            let mut text: String = reasons.iter().take(SHOWN_REASONS).map(reason).collect();
+            // The code first: it says the most.
+            let is_edge = |reason: &&Reason| matches!(reason, Reason::Edge(_));
+            let (edges, others): (Vec<_>, Vec<_>) = reasons.iter().partition(is_edge);
+            let shown = edges.into_iter().chain(others).take(SHOWN_REASONS);
+            let mut text: String = shown.map(reason).collect();
             if reasons.len() > SHOWN_REASONS {
                 let more = reasons.len() - SHOWN_REASONS;
-                let _ = writeln!(text, "    and {} more", counted(more, "reason"));
+                let _ = writeln!(text, "    and {} besides", counted(more, "reason"));
             }
             Group { names, reasons: text }
         })
