@@ -454,3 +454,59 @@ fn names_that_are_keywords_elsewhere() {
     ]);
     miss.edit("main.c", "typeof(a);", "typeof(a + 1);", ALL);
 }
+
+#[test]
+fn an_anonymous_member_of_a_tag() {
+    let miss = Miss::new(&[
+        (
+            "main.c",
+            &main_with(
+                "struct B { int q; };",
+                "struct A { struct B; int y; } z; printf(\"%d\\n\", (int)sizeof z);",
+            ),
+        ),
+        ("Makefile", &MAKEFILE.replace("-w ", "-w -fms-extensions ")),
+    ]);
+    miss.edit("main.c", "int q;", "long q[2];", ALL);
+}
+
+#[test]
+fn a_recipe_that_a_test_runs() {
+    let miss = Miss::of_main("", "printf(\"%d\\n\", a);");
+    let makefile = format!("{MAKEFILE}run:\n\t@./prog 1\n");
+    miss.project.write("Makefile", &makefile);
+    miss.project.write("tests.list", "recipe make -s run\n");
+    miss.project.ok(&["build"]);
+    miss.project.ok(&["run"]);
+    miss.edit("Makefile", "./prog 1", "./prog 2", &["recipe"]);
+}
+
+#[test]
+fn files_behind_a_link_to_a_directory() {
+    let elsewhere = Project::empty();
+    elsewhere.write("data.txt", "one");
+    let miss = Miss::of_main("", "printf(\"%d\\n\", a);");
+    std::os::unix::fs::symlink(elsewhere.root(), miss.project.path("data")).unwrap();
+    miss.project.ok(&["run"]);
+    assert!(miss.project.selected().is_empty());
+    elsewhere.write("data.txt", "two");
+    assert_eq!(miss.project.selected().len(), 3);
+}
+
+#[test]
+fn an_executable_that_takes_the_place_of_a_librarys_procedure() {
+    let makefile = "\
+prog: main.o libx.so
+\t$(CC) -rdynamic -o prog main.o -L. -lx -Wl,-rpath,.
+main.o: main.c
+\t$(CC) -c main.c
+libx.so: x.c
+\t$(CC) -fPIC -shared -o libx.so x.c
+";
+    let miss = Miss::new(&[
+        ("main.c", &main_with("int outer(void);", "printf(\"%d\\n\", outer());")),
+        ("x.c", "int inner(void) { return 1; }\nint outer(void) { return inner(); }\n"),
+        ("Makefile", makefile),
+    ]);
+    miss.edit("main.c", "int outer(void);", "int outer(void);\nint inner(void) { return 2; }", ALL);
+}
