@@ -232,3 +232,17 @@ fn the_sample_has_what_the_demo_promises() {
     assert!(said.contains("safely skipped") && said.contains("Try there:"), "{said}");
     assert!(project.path("played/build/tally").exists());
 }
+
+/// Taken for empty, it would leave out reasons to select.
+#[test]
+fn a_damaged_state_of_the_builds_is_refused() {
+    let project = small();
+    project.record();
+    project.write(".edgewise/builds.json", "{ \"programs\": [");
+    for command in [["select"].as_slice(), &["run"], &["test"], &["build"]] {
+        let output = project.edgewise(command);
+        assert_eq!(output.status.code(), Some(2), "{command:?}");
+        let said = text(&output.stderr);
+        assert!(said.contains("is damaged") && said.contains("hint: "), "{said}");
+    }
+}

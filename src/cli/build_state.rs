@@ -3,6 +3,7 @@
 
 use super::workspace::Workspace;
 use crate::history::format::FileState;
+use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -23,11 +24,20 @@ pub struct BuildState {
 }
 
 impl BuildState {
-    /// The state, or an empty one: without it less is known, and a selection
-    /// from sources has fewer reasons of this kind.
-    pub fn read(workspace: &Workspace) -> Self {
-        let text = std::fs::read_to_string(path(workspace)).unwrap_or_default();
-        serde_json::from_str(&text).unwrap_or_default()
+    /// The state, empty before the first build. One that cannot be read is an
+    /// error: taken for empty it would leave out reasons to select.
+    pub fn read(workspace: &Workspace) -> anyhow::Result<Self> {
+        let path = path(workspace);
+        match fs_err::read_to_string(&path) {
+            Ok(text) => serde_json::from_str(&text).with_context(|| {
+                format!(
+                    "{} is damaged\nhint: remove it, clean, and `edgewise build` again",
+                    path.display()
+                )
+            }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     pub fn write(&self, workspace: &Workspace) -> anyhow::Result<()> {

@@ -57,7 +57,7 @@ pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Buil
     }
     let program = command.get_program().to_string_lossy().into_owned();
     let status = command.status().with_context(|| format!("cannot run `{program}`"))?;
-    let mut state = BuildState::read(workspace);
+    let mut state = BuildState::read(workspace)?;
     let mut built = Built { code: crate::compiler::exit_code(status), ..Built::default() };
     for event in log::read(log.path()) {
         match event {

@@ -40,7 +40,7 @@ const BUILD_COMMAND: &str = "[build] command of edgewise.toml";
 /// libraries counts only that they are there, of objects not even that.
 pub fn scan(workspace: &Workspace) -> anyhow::Result<FileState> {
     let root = &workspace.project.root;
-    let built = BuildState::read(workspace);
+    let built = BuildState::read(workspace)?;
     let mut state: FileState = paths(workspace)?
         .into_par_iter()
         .filter_map(|path| {
@@ -61,12 +61,12 @@ pub fn scan(workspace: &Workspace) -> anyhow::Result<FileState> {
 
 /// The state of the files when the programs were built that are there now:
 /// what has changed since then in the build descriptions is not in them.
-pub fn as_built(workspace: &Workspace, mut now: FileState) -> FileState {
-    if let Some(then) = BuildState::read(workspace).descriptions {
+pub fn as_built(workspace: &Workspace, mut now: FileState) -> anyhow::Result<FileState> {
+    if let Some(then) = BuildState::read(workspace)?.descriptions {
         now.retain(|name, _| !is_build_description(name));
         now.extend(then);
     }
-    now
+    Ok(now)
 }
 
 /// The build descriptions among the files.

@@ -40,7 +40,7 @@ pub fn changes(
 ) -> anyhow::Result<Vec<(String, Role)>> {
     let ignored = workspace.config.ignored()?;
     let retest_all = workspace.config.retest_all()?;
-    let built = BuildState::read(workspace);
+    let built = BuildState::read(workspace)?;
     let from_sources = source == Source::Sources;
     let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     let mut found = Vec::new();

@@ -46,7 +46,7 @@ pub fn select(
         }
         let hint = String::from("there is no history yet: `edgewise run` records one");
         selection.hints.push(hint);
-        return Ok(selection.finish(Parts::default(), files));
+        return selection.finish(Parts::default(), files);
     }
     let candidates = selection.by_state();
     let programs = selection.programs(&candidates)?;
@@ -86,7 +86,7 @@ pub fn select(
     parts.map = outcome.map;
     parts.statistics = outcome.statistics;
     parts.effort = from_sources.map(|sources| sources.effort);
-    Ok(selection.finish(parts, files))
+    selection.finish(parts, files)
 }
 
 #[derive(Default)]
@@ -237,7 +237,7 @@ impl<'a> Selection<'a> {
         Ok(matrix)
     }
 
-    fn finish(self, parts: Parts, files: FileState) -> Selected {
+    fn finish(self, parts: Parts, files: FileState) -> anyhow::Result<Selected> {
         let mut report = Report {
             hints: self.hints,
             statistics: parts.statistics,
@@ -262,13 +262,13 @@ impl<'a> Selection<'a> {
                 report.hints.push(format!("{}: {why}", comparison.old.path));
             }
         }
-        Selected {
+        Ok(Selected {
             report,
             comparisons: parts.comparisons,
             programs: parts.programs,
             map: parts.map,
-            files: files::as_built(self.workspace, files),
-        }
+            files: files::as_built(self.workspace, files)?,
+        })
     }
 }
 

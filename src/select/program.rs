@@ -256,6 +256,11 @@ impl ProgramSelection<'_> {
         }
         self.explain();
         self.rest(changed);
+        // Without the old graph there are no edges to say who took them.
+        let opened = &self.walk.opened;
+        if opened.iter().any(|(pair, _)| self.comparison.old.graph(pair.0).is_none()) {
+            self.outcome.select_all(self.comparison, "its old graphs cannot be read");
+        }
         let statistics = &mut self.outcome.statistics;
         statistics.procedures_analysed += self.walk.opened.len();
         statistics.pairs_visited += self.walk.pairs_visited;

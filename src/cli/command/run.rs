@@ -56,7 +56,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let _lock = workspace.lock()?;
     let mut history = workspace.history()?;
     history.retain_tests(|name| all.iter().any(|test| test.name == name));
-    let files = files::as_built(&workspace, files::scan(&workspace)?);
+    let files = files::as_built(&workspace, files::scan(&workspace)?)?;
     let results =
         recording::run(&workspace, &mut history, &tests, &files, &args.options.options())?;
     eprint!("{}", summary(&results));
