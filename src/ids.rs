@@ -82,18 +82,60 @@ impl fmt::Debug for Fingerprint {
 
 /// Builds a fingerprint from parts. Every part is length-prefixed, so that no
 /// two sequences of parts can run together into the same bytes.
-pub struct FpHasher(blake3::Hasher);
+///
+/// Most fingerprints are made of a few dozen bytes, so these are gathered and
+/// hashed at once; only what is long goes through a hasher piece by piece.
+pub struct FpHasher {
+    gathered: Vec<u8>,
+    long: Option<Box<blake3::Hasher>>,
+}
+
+/// How many bytes are gathered before they are hashed.
+const GATHERED: usize = 1 << 14;
+
+/// Lengths of parts begin with a smaller byte, or with the largest.
+const MARKS: u8 = 240;
+
+/// What a fingerprint among parts of text stands for.
+#[derive(Clone, Copy)]
+pub enum Mark {
+    Meaning,
+    NoMeaning,
+    Doubt,
+}
 
 impl FpHasher {
     pub fn new(domain: &str) -> Self {
-        let mut hasher = Self(blake3::Hasher::new());
+        let mut hasher = Self { gathered: Vec::with_capacity(128), long: None };
         hasher.str(domain);
         hasher
     }
 
+    fn put(&mut self, bytes: &[u8]) {
+        if self.gathered.len() + bytes.len() > GATHERED {
+            let long = self.long.get_or_insert_default();
+            long.update(&self.gathered);
+            long.update(bytes);
+            self.gathered.clear();
+        } else {
+            self.gathered.extend_from_slice(bytes);
+        }
+    }
+
     pub fn bytes(&mut self, bytes: &[u8]) {
-        self.number(bytes.len() as u64);
-        self.0.update(bytes);
+        match u8::try_from(bytes.len()) {
+            Ok(length) if length < MARKS => self.put(&[length]),
+            _ => {
+                self.put(&[u8::MAX]);
+                self.number(bytes.len() as u64);
+            }
+        }
+        self.put(bytes);
+    }
+
+    /// Says that something else than text follows.
+    pub fn mark(&mut self, mark: Mark) {
+        self.put(&[MARKS + mark as u8]);
     }
 
     pub fn str(&mut self, text: &str) {
@@ -101,16 +143,20 @@ impl FpHasher {
     }
 
     pub fn number(&mut self, number: u64) {
-        self.0.update(&number.to_le_bytes());
+        self.put(&number.to_le_bytes());
     }
 
     pub fn fp(&mut self, fp: &Fingerprint) {
-        self.0.update(&fp.0);
+        self.put(&fp.0);
     }
 
-    pub fn finish(&self) -> Fingerprint {
+    pub fn finish(mut self) -> Fingerprint {
+        let hash = match &mut self.long {
+            Some(long) => long.update(&self.gathered).finalize(),
+            None => blake3::hash(&self.gathered),
+        };
         let mut out = [0; 16];
-        out.copy_from_slice(&self.0.finalize().as_bytes()[..16]);
+        out.copy_from_slice(&hash.as_bytes()[..16]);
         Fingerprint(out)
     }
 }
@@ -128,5 +174,8 @@ mod tests {
         };
         assert_ne!(of(&["ab", "c"]), of(&["a", "bc"]));
         assert_eq!(of(&["ab", "c"]), of(&["ab", "c"]));
+        let long = "x".repeat(3 * GATHERED);
+        assert_ne!(of(&["a", &long]), of(&["b", &long]));
+        assert_ne!(of(&[&long, "a"]), of(&[&long, "b"]));
     }
 }

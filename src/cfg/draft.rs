@@ -2,7 +2,7 @@
 //! in the text where its probe would go.
 
 use super::format::{EdgeLabel, NodeKind};
-use crate::frontend::tree::{Piece, Range};
+use crate::frontend::tree::{Label, Piece, Range};
 use crate::ids::NodeId;
 
 /// Where the probe of an edge goes in the text.
@@ -10,17 +10,26 @@ use crate::ids::NodeId;
 pub enum Site {
     /// The edge follows from others.
     None,
-    /// Before the first statement of the body that begins at this token.
+    /// Behind the token that opens the body.
     Entry { open: u32 },
     /// The outcome of the condition that spans these tokens.
     Arm { condition: Range, weak: bool, outcome: bool },
     /// Before the operand that `a ?: b` evaluates when `a` is zero.
     Otherwise { operand: Range },
     /// After the colon of a case or default label; `falls_in` if control can
-    /// also come from above.
-    Case { start: u32, colon: u32, falls_in: bool },
+    /// also come from above. Where a statement cannot be put before it, the
+    /// end of the statement that has to become a block.
+    Case { start: u32, colon: u32, falls_in: bool, block: Option<u32> },
     /// A default that is not written, before the closing brace of the switch.
     MissingDefault { close: u32, falls_in: bool },
+    /// The same for a switch whose body, these tokens, is not a block.
+    MissingBlock { body: Range, falls_in: bool },
+    /// Before a label that computed gotos may jump to, on a way of its own.
+    Landing { label: Label, start: u32, block: Option<u32> },
+    /// Behind an asm goto that did not jump.
+    AsmStays { asm: Range },
+    /// Behind an asm goto, on the way to the label that this token names.
+    AsmJumps { asm: Range, label: u32 },
     /// Behind an expression whose calls may not return.
     AfterExpression { end: u32 },
     /// Behind a declaration whose calls may not return.
@@ -38,8 +47,24 @@ pub struct DraftNode {
     pub calls: Vec<u32>,
     /// The calls are sure to run if the node does.
     pub calls_are_certain: bool,
+    /// It calls through a pointer.
+    pub calls_pointer: bool,
     /// It is an asm statement, whose text may name anything.
     pub is_asm: bool,
+}
+
+impl DraftNode {
+    pub fn new(kind: NodeKind, pieces: Vec<Piece>, range: Range) -> Self {
+        Self {
+            kind,
+            pieces,
+            range,
+            calls: Vec::new(),
+            calls_are_certain: true,
+            calls_pointer: false,
+            is_asm: false,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -54,6 +79,8 @@ pub struct DraftEdge {
 pub enum DraftLabel {
     Plain(PlainLabel),
     Case(Range),
+    /// A jump to a label.
+    Label(Label),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

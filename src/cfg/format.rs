@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 /// Any change to the types below or to how labels are made raises this: a
 /// record of another version cannot be compared with ours.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 const UNIT_MAGIC: &[u8; 8] = b"EDGWUNIT";
 const LINK_MAGIC: &[u8; 8] = b"EDGWLINK";
 const HEADER: usize = 20;
@@ -46,6 +46,9 @@ pub struct UnitIndex {
     pub probe_count: u32,
     /// Names that nodes and initialisers mention.
     pub symbols: Vec<Symbol>,
+    /// Functions whose address the unit takes, so that who calls them is not
+    /// known; as indices into the symbols, sorted.
+    pub address_taken: Vec<u32>,
     pub definitions: Vec<Definition>,
     /// Declarations of the file that the code depends on, for telling which of
     /// them changed.
@@ -117,6 +120,8 @@ pub struct ProcedureIndex {
     pub is_static: bool,
     /// Runs without being called, before main or after exit.
     pub is_constructor: bool,
+    /// Another definition may take its place.
+    pub is_weak: bool,
     /// Equal fingerprints mean equal graphs, node for node.
     pub fingerprint: Fingerprint,
     /// Why it is opaque, if so.
@@ -138,6 +143,10 @@ pub enum NodeKind {
     Opaque,
     /// An endless loop without anything in it.
     Spin,
+    /// Where all computed gotos of a procedure meet.
+    Dispatch,
+    /// What is called for a variable when its scope is left.
+    Cleanup,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -154,6 +163,8 @@ pub struct Node {
     pub calls: Vec<u32>,
     /// The calls are sure to run if the node does.
     pub calls_are_certain: bool,
+    /// It calls through a pointer.
+    pub calls_pointer: bool,
     /// Names mentioned, as indices into the symbols, sorted.
     pub mentions: Vec<u32>,
 }
@@ -166,6 +177,8 @@ pub enum EdgeLabel {
     /// A case by what its value means, with its text for people.
     Case(Fingerprint, String),
     Default,
+    /// A jump to this label.
+    Label(String),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

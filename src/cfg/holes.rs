@@ -12,7 +12,14 @@ pub fn bare(mut expr: &Expr) -> &Expr {
 }
 
 pub fn is_hole(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::And | ExprKind::Or | ExprKind::Conditional | ExprKind::Block(_))
+    matches!(
+        expr.kind,
+        ExprKind::And
+            | ExprKind::Or
+            | ExprKind::Conditional
+            | ExprKind::Block(_)
+            | ExprKind::Generic { .. }
+    )
 }
 
 /// Finds the holes and the calls of the node that an expression makes.
@@ -56,6 +63,7 @@ fn hole_name(hole: &Expr) -> &'static str {
         (ExprKind::Or, _) => "||",
         (ExprKind::Conditional, 2) => "?:",
         (ExprKind::Conditional, _) => "? :",
+        (ExprKind::Generic { .. }, _) => "_Generic",
         _ => "({})",
     }
 }
@@ -68,17 +76,19 @@ pub fn has_indirect_call(expr: &Expr) -> bool {
 }
 
 /// What decides the type of the value of `?:`, whichever arm is taken: as
-/// little as can be said with certainty, or else all of an arm.
+/// little as can be said with certainty, or else all of an arm. The same for
+/// the branches of `_Generic`.
 fn types_of_arms(tree: &Tree<'_>, hole: &Expr, pieces: &mut Vec<Piece>) {
-    if !matches!(hole.kind, ExprKind::Conditional) {
-        return;
-    }
-    // In `c ?: b` the condition is an arm.
-    let first = if hole.kids.len() == 2 { 0 } else { 1 };
+    let first = match (&hole.kind, hole.kids.len()) {
+        // In `c ?: b` the condition is an arm.
+        (ExprKind::Conditional, 2) | (ExprKind::Generic { .. }, _) => 0,
+        (ExprKind::Conditional, _) => 1,
+        _ => return,
+    };
     for arm in &hole.kids[first..] {
         let arm = bare(arm);
         match arm.kind {
-            ExprKind::Conditional => types_of_arms(tree, arm, pieces),
+            ExprKind::Conditional | ExprKind::Generic { .. } => types_of_arms(tree, arm, pieces),
             // Always int.
             ExprKind::And | ExprKind::Or | ExprKind::Not => pieces.push(Piece::Hole("int")),
             // What a built-in function returns may depend on its arguments.

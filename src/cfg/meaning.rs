@@ -1,13 +1,15 @@
 //! What a name means: a fingerprint for every declaration that covers all it
 //! depends on, through pointers and cycles; and the fingerprints of tokens
-//! made with them.
+//! made with them. Most declarations of a unit come from headers and are never
+//! asked for, so each is fingerprinted when it is.
 
 use super::pragmas::Pragmas;
 use crate::frontend::lex::Kind;
 use crate::frontend::names::{Name, kw};
 use crate::frontend::tree::*;
-use crate::ids::{DeclId, Fingerprint, FpHasher};
+use crate::ids::{DeclId, Fingerprint, FpHasher, Mark};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::{Cell, OnceCell, RefCell};
 
 /// Whether line numbers count as they are or as symbols.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,40 +18,68 @@ pub enum Lines {
     True,
 }
 
+/// What a declaration says by itself, and what it refers to.
+pub type Said = (Fingerprint, Vec<DeclId>);
+
 pub struct Meanings<'a, 't> {
     tree: &'a Tree<'t>,
     pub pragmas: Pragmas,
-    /// By declaration.
-    fingerprints: Vec<Fingerprint>,
-    /// By declaration: what it says by itself, and what it refers to.
-    locals: Vec<(Fingerprint, Vec<DeclId>)>,
+    /// By declaration, as far as asked for.
+    fingerprints: Vec<Cell<Option<Fingerprint>>>,
+    said: Vec<OnceCell<Said>>,
+    search: RefCell<Search>,
     /// Names that occur in items which were not understood.
     doubtful: FxHashMap<Name, Fingerprint>,
     /// All text that was not understood.
     not_understood: Fingerprint,
     /// File-scope declarations of each name, in any name space.
-    by_name: FxHashMap<Name, Vec<DeclId>>,
+    by_name: OnceCell<FxHashMap<Name, Vec<DeclId>>>,
+}
+
+/// The state of the search for cycles among declarations.
+struct Search {
+    order: Vec<u32>,
+    low: Vec<u32>,
+    stack: Vec<usize>,
+    next: u32,
+}
+
+impl Search {
+    const NEW: u32 = u32::MAX;
 }
 
 impl<'a, 't> Meanings<'a, 't> {
     pub fn of(tree: &'a Tree<'t>) -> Self {
+        let count = tree.decls.len();
         let mut meanings = Self {
             tree,
             pragmas: Pragmas::of(tree),
-            fingerprints: vec![Fingerprint::default(); tree.decls.len()],
-            locals: Vec::new(),
+            fingerprints: vec![Cell::new(None); count],
+            said: vec![OnceCell::new(); count],
+            search: RefCell::new(Search {
+                order: vec![Search::NEW; count],
+                low: vec![0; count],
+                stack: Vec::new(),
+                next: 0,
+            }),
             doubtful: FxHashMap::default(),
             not_understood: Fingerprint::default(),
-            by_name: FxHashMap::default(),
+            by_name: OnceCell::new(),
         };
         meanings.collect_doubts();
-        for (index, decl) in tree.decls.iter().enumerate() {
-            if let (Some(name), DeclScope::File) = (decl.name, decl.scope) {
-                meanings.by_name.entry(name).or_default().push(DeclId::new(index));
-            }
-        }
-        meanings.fingerprint_declarations();
         meanings
+    }
+
+    fn by_name(&self) -> &FxHashMap<Name, Vec<DeclId>> {
+        self.by_name.get_or_init(|| {
+            let mut by_name: FxHashMap<Name, Vec<DeclId>> = FxHashMap::default();
+            for (index, decl) in self.tree.decls.iter().enumerate() {
+                if let (Some(name), DeclScope::File) = (decl.name, decl.scope) {
+                    by_name.entry(name).or_default().push(DeclId::new(index));
+                }
+            }
+            by_name
+        })
     }
 
     fn collect_doubts(&mut self) {
@@ -74,9 +104,8 @@ impl<'a, 't> Meanings<'a, 't> {
         self.not_understood = all.finish();
     }
 
-    /// What a declaration says by itself, and what it refers to.
-    fn local(&self, decl: &Decl) -> (Fingerprint, Vec<DeclId>) {
-        let mut forms: Vec<(Fingerprint, Vec<DeclId>)> = decl
+    fn local(&self, decl: &Decl) -> Said {
+        let mut forms: Vec<Said> = decl
             .forms
             .iter()
             .map(|form| {
@@ -100,9 +129,9 @@ impl<'a, 't> Meanings<'a, 't> {
         }
         match decl.scope {
             DeclScope::File => hasher.str("file"),
-            DeclScope::Parameter(index) => {
+            DeclScope::Parameter { index, nesting } => {
                 hasher.str("parameter");
-                hasher.number(u64::from(index));
+                hasher.number(u64::from(nesting) << 32 | u64::from(index));
             }
             DeclScope::Local(count) => {
                 hasher.str("local");
@@ -168,77 +197,80 @@ impl<'a, 't> Meanings<'a, 't> {
     }
 
     fn hash_doubt(&self, token: u32, hasher: &mut FpHasher) {
+        if self.doubtful.is_empty() {
+            return;
+        }
         let token = &self.tree.tokens.all[token as usize];
         if token.kind == Kind::Word
             && let Some(doubt) = self.doubtful.get(&token.name)
         {
+            hasher.mark(Mark::Doubt);
             hasher.fp(doubt);
         }
     }
 
-    /// Tarjan's strongly connected components, without recursion: members of a
-    /// cycle are fingerprinted together, then whatever depends on them.
-    fn fingerprint_declarations(&mut self) {
-        let locals: Vec<(Fingerprint, Vec<DeclId>)> =
-            self.tree.decls.iter().map(|decl| self.local(decl)).collect();
-        let count = locals.len();
-        const NEW: u32 = u32::MAX;
-        let mut order = vec![NEW; count];
-        let mut low = vec![0u32; count];
-        let mut done = vec![false; count];
-        let mut stack: Vec<usize> = Vec::new();
-        let mut next_order = 0;
-        for root in 0..count {
-            if order[root] != NEW {
-                continue;
-            }
-            let mut work = vec![(root, 0usize)];
-            while let Some((node, child)) = work.pop() {
-                if child == 0 {
-                    order[node] = next_order;
-                    low[node] = next_order;
-                    next_order += 1;
-                    stack.push(node);
-                }
-                if let Some(target) = locals[node].1.get(child) {
-                    work.push((node, child + 1));
-                    let target = target.ix();
-                    if order[target] == NEW {
-                        work.push((target, 0));
-                    } else if !done[target] {
-                        low[node] = low[node].min(order[target]);
-                    }
-                    continue;
-                }
-                if let Some((parent, _)) = work.last() {
-                    low[*parent] = low[*parent].min(low[node]);
-                }
-                if low[node] == order[node] {
-                    let at = stack.iter().rposition(|n| *n == node).unwrap_or(0);
-                    let members = stack.split_off(at);
-                    members.iter().for_each(|member| done[*member] = true);
-                    self.fingerprint_cycle(&members, &locals);
-                }
-            }
-        }
-        self.locals = locals;
+    /// What a declaration says by itself, and what it refers to.
+    pub fn says(&self, decl: DeclId) -> &Said {
+        self.said[decl.ix()].get_or_init(|| self.local(&self.tree.decls[decl.ix()]))
     }
 
-    fn fingerprint_cycle(&mut self, members: &[usize], locals: &[(Fingerprint, Vec<DeclId>)]) {
+    pub fn of_decl(&self, decl: DeclId) -> Fingerprint {
+        if let Some(known) = self.fingerprints[decl.ix()].get() {
+            return known;
+        }
+        self.fingerprint_from(decl);
+        self.fingerprints[decl.ix()].get().expect("the search finishes what it begins with")
+    }
+
+    /// Tarjan's strongly connected components, without recursion: members of a
+    /// cycle are fingerprinted together, then whatever depends on them.
+    fn fingerprint_from(&self, root: DeclId) {
+        let mut search = self.search.borrow_mut();
+        let search = &mut *search;
+        let mut work = vec![(root.ix(), 0usize)];
+        while let Some((node, child)) = work.pop() {
+            if child == 0 {
+                search.order[node] = search.next;
+                search.low[node] = search.next;
+                search.next += 1;
+                search.stack.push(node);
+            }
+            if let Some(target) = self.says(DeclId::new(node)).1.get(child) {
+                work.push((node, child + 1));
+                let target = target.ix();
+                if search.order[target] == Search::NEW {
+                    work.push((target, 0));
+                } else if self.fingerprints[target].get().is_none() {
+                    search.low[node] = search.low[node].min(search.order[target]);
+                }
+                continue;
+            }
+            if let Some((parent, _)) = work.last() {
+                search.low[*parent] = search.low[*parent].min(search.low[node]);
+            }
+            if search.low[node] == search.order[node] {
+                let at = search.stack.iter().rposition(|n| *n == node).unwrap_or(0);
+                let members = search.stack.split_off(at);
+                self.fingerprint_cycle(&members);
+            }
+        }
+    }
+
+    fn fingerprint_cycle(&self, members: &[usize]) {
         let inside: FxHashSet<usize> = members.iter().copied().collect();
         let mut parts: Vec<Fingerprint> = members
             .iter()
             .map(|member| {
-                let (local, refers) = &locals[*member];
+                let (local, refers) = self.says(DeclId::new(*member));
                 let mut hasher = FpHasher::new("member");
                 hasher.fp(local);
                 for target in refers {
                     // Inside of the cycle the target's own local part is
                     // enough: the whole is covered by the sum of all members.
                     if inside.contains(&target.ix()) {
-                        hasher.fp(&locals[target.ix()].0);
+                        hasher.fp(&self.says(*target).0);
                     } else {
-                        hasher.fp(&self.fingerprints[target.ix()]);
+                        hasher.fp(&self.fingerprints[target.ix()].get().unwrap_or_default());
                     }
                 }
                 hasher.finish()
@@ -253,17 +285,8 @@ impl<'a, 't> Meanings<'a, 't> {
             let mut hasher = FpHasher::new("meaning");
             hasher.fp(&own);
             hasher.fp(&whole);
-            self.fingerprints[*member] = hasher.finish();
+            self.fingerprints[*member].set(Some(hasher.finish()));
         }
-    }
-
-    /// What a declaration says by itself, and what it refers to.
-    pub fn says(&self, decl: DeclId) -> &(Fingerprint, Vec<DeclId>) {
-        &self.locals[decl.ix()]
-    }
-
-    pub fn of_decl(&self, decl: DeclId) -> Fingerprint {
-        self.fingerprints[decl.ix()]
     }
 
     /// Tokens with what their names mean. This is what labels are made of.
@@ -299,23 +322,26 @@ impl<'a, 't> Meanings<'a, 't> {
     }
 
     fn hash_tokens(&self, range: Range, lines: Lines, hasher: &mut FpHasher) {
+        let symbols = (lines == Lines::Symbolic && !self.tree.symbols.is_empty())
+            .then_some(&self.tree.symbols);
         for token in range.start..range.end {
-            if let Some(pragma) = self.pragmas.inside_at(token) {
-                hasher.fp(pragma);
-            }
-            let symbol = self.tree.symbols.get(&token).filter(|_| lines == Lines::Symbolic);
-            match symbol {
-                Some(symbol) => hasher.str(symbol),
-                None => hasher.bytes(self.tree.token_text(token)),
-            }
             self.hash_doubt(token, hasher);
             match self.tree.refs.get(token) {
-                Ref::Decl(decl) => hasher.fp(&self.of_decl(decl)),
+                // What it means includes what it is called.
+                Ref::Decl(decl) => {
+                    hasher.mark(Mark::Meaning);
+                    hasher.fp(&self.of_decl(decl));
+                    continue;
+                }
                 Ref::Undeclared => {
-                    hasher.str("no declaration");
+                    hasher.mark(Mark::NoMeaning);
                     hasher.fp(&self.not_understood);
                 }
                 Ref::None => {}
+            }
+            match symbols.and_then(|symbols| symbols.get(&token)) {
+                Some(symbol) => hasher.str(symbol),
+                None => hasher.bytes(self.tree.token_text(token)),
             }
         }
     }
@@ -324,11 +350,12 @@ impl<'a, 't> Meanings<'a, 't> {
     /// every name in it counts, in any name space.
     pub fn hash_opaque(&self, range: Range, lines: Lines, hasher: &mut FpHasher) {
         self.hash_tokens(range, lines, hasher);
+        let mut seen = FxHashSet::default();
         for token in &self.tree.tokens.all[range.start as usize..range.end as usize] {
-            if token.kind != Kind::Word || token.name.is_keyword() {
+            if token.kind != Kind::Word || token.name.is_keyword() || !seen.insert(token.name) {
                 continue;
             }
-            match self.by_name.get(&token.name) {
+            match self.by_name().get(&token.name) {
                 Some(decls) => decls.iter().for_each(|decl| hasher.fp(&self.of_decl(*decl))),
                 None => hasher.fp(&self.not_understood),
             }

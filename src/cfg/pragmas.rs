@@ -2,7 +2,6 @@
 
 use crate::frontend::tree::{Range, Tree};
 use crate::ids::{Fingerprint, FpHasher};
-use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// Pragmas that cannot change what a program does.
@@ -22,24 +21,48 @@ const HARMLESS: &[&str] = &[
     "mark",
 ];
 
+/// Pragmas that want the code behind them in a certain form.
+const SHAPING: &[&str] = &["omp", "acc"];
+
+/// Pragmas about the loop behind them, whose head then must stay as it is.
+const OF_A_LOOP: &[&str] = &["GCC unroll", "GCC ivdep", "clang loop", "unroll", "nounroll"];
+
 /// Pragmas that act on the program rather than on the text behind them.
 const OF_THE_PROGRAM: &[&str] = &["weak", "redefine_extname"];
 
 pub struct Pragmas {
     /// State of the file from a token on, in order.
     states: Vec<(u32, Fingerprint)>,
-    /// Pragmas inside of bodies, by the token they stand before. They also
-    /// change the state for what follows the body.
-    inside: FxHashMap<u32, Fingerprint>,
+    /// Pragmas inside of bodies, by the token they stand before; each with all
+    /// that stand before it in the same body. They also change the state for
+    /// what follows the body.
+    inside: Vec<Inside>,
+    /// Places of those among them that want the code behind them in a certain
+    /// form, which probes would spoil.
+    shaping: Vec<u32>,
+    /// Tokens before which pragmas about loops stand.
+    loops: Vec<u32>,
     /// Pragmas that act on the program, in order.
     pub of_the_program: Vec<String>,
 }
 
+struct Inside {
+    token: u32,
+    body_end: u32,
+    pragmas: Fingerprint,
+}
+
 impl Pragmas {
     pub fn of(tree: &Tree<'_>) -> Self {
-        let mut found =
-            Self { states: Vec::new(), inside: FxHashMap::default(), of_the_program: Vec::new() };
-        let bodies: Vec<Range> = tree.procedures.iter().map(|p| p.body_range).collect();
+        let mut found = Self {
+            states: Vec::new(),
+            inside: Vec::new(),
+            shaping: Vec::new(),
+            loops: Vec::new(),
+            of_the_program: Vec::new(),
+        };
+        let outermost = tree.procedures.iter().filter(|procedure| !procedure.is_nested);
+        let bodies: Vec<Range> = outermost.map(|procedure| procedure.body_range).collect();
         let mut state = State::default();
         for pragma in &tree.pragmas {
             let line = &tree.text[pragma.start as usize..pragma.end as usize];
@@ -54,11 +77,21 @@ impl Pragmas {
             let is_inside =
                 bodies.get(next).is_some_and(|b| b.start < pragma.token && pragma.token < b.end);
             if is_inside {
-                let before = found.inside.entry(pragma.token).or_default();
+                let before = found.inside_before(pragma.token);
                 let mut hasher = FpHasher::new("pragma inside");
-                hasher.fp(before);
+                hasher.fp(&before.unwrap_or_default());
                 hasher.str(&text);
-                *before = hasher.finish();
+                found.inside.push(Inside {
+                    token: pragma.token,
+                    body_end: bodies[next].end,
+                    pragmas: hasher.finish(),
+                });
+                if SHAPING.iter().any(|word| starts_with_words(&text, word)) {
+                    found.shaping.push(pragma.token);
+                }
+                if OF_A_LOOP.iter().any(|words| starts_with_words(&text, words)) {
+                    found.loops.push(pragma.token);
+                }
             }
             if OF_THE_PROGRAM.iter().any(|word| starts_with_words(&text, word)) {
                 found.of_the_program.push(text.clone());
@@ -75,13 +108,22 @@ impl Pragmas {
         self.states[..before].last().map_or_else(Fingerprint::default, |(_, fp)| *fp)
     }
 
-    /// Whether a pragma that counts stands inside of a body.
-    pub fn has_inside(&self, body: Range) -> bool {
-        self.inside.keys().any(|token| body.contains(*token))
+    /// Whether a pragma inside of a body wants code in a certain form.
+    pub fn shapes_code(&self, body: Range) -> bool {
+        let first = self.shaping.partition_point(|token| *token < body.start);
+        self.shaping.get(first).is_some_and(|token| body.contains(*token))
     }
 
-    pub fn inside_at(&self, token: u32) -> Option<&Fingerprint> {
-        self.inside.get(&token)
+    /// Whether a pragma is about the loop that begins at a token.
+    pub fn is_about_loop(&self, token: u32) -> bool {
+        self.loops.binary_search(&token).is_ok()
+    }
+
+    /// All pragmas that count and stand in the body around a token, before it.
+    pub fn inside_before(&self, token: u32) -> Option<Fingerprint> {
+        let before = self.inside.partition_point(|inside| inside.token <= token);
+        let last = self.inside[..before].last()?;
+        (token < last.body_end).then_some(last.pragmas)
     }
 }
 
@@ -89,27 +131,30 @@ fn starts_with_words(text: &str, words: &str) -> bool {
     text.strip_prefix(words).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
 }
 
-/// What is in force: a stack for what can be pushed and popped, and all else
-/// for good.
+/// What is in force, each time as one fingerprint of all that was said: a stack
+/// for what can be pushed and popped, and all else for good.
 #[derive(Default)]
 struct State {
-    stacks: BTreeMap<&'static str, Vec<Vec<String>>>,
-    rest: Vec<String>,
+    stacks: BTreeMap<&'static str, Vec<Fingerprint>>,
+    rest: Fingerprint,
 }
+
+/// Families of pragmas with a stack: how they push, how they pop, and what else
+/// changes the top.
+const FAMILIES: &[(&str, &str, &str, &[&str])] = &[
+    ("pack", "pack(push", "pack(pop", &["pack("]),
+    ("GCCvisibility", "GCCvisibilitypush", "GCCvisibilitypop", &[]),
+    ("GCCoptions", "GCCpush_options", "GCCpop_options", &["GCCoptimize", "GCCtarget"]),
+];
 
 impl State {
     fn apply(&mut self, text: &str) {
         let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-        for (family, push, pop) in [
-            ("pack", "pack(push", "pack(pop"),
-            ("GCCvisibility", "GCCvisibilitypush", "GCCvisibilitypop"),
-            ("GCCoptions", "GCCpush_options", "GCCpop_options"),
-        ] {
-            let stack = self.stacks.entry(family).or_insert_with(|| vec![Vec::new()]);
+        for (family, push, pop, others) in FAMILIES {
+            let stack = self.stacks.entry(family).or_insert_with(|| vec![Fingerprint::default()]);
+            let top = stack.last().copied().unwrap_or_default();
             if squeezed.starts_with(push) {
-                let mut top = stack.last().cloned().unwrap_or_default();
-                top.push(squeezed);
-                stack.push(top);
+                stack.push(also(top, &squeezed));
                 return;
             }
             if squeezed.starts_with(pop) {
@@ -118,40 +163,38 @@ impl State {
                 }
                 return;
             }
-            let sets = match family {
-                "pack" => squeezed.starts_with("pack("),
-                "GCCoptions" => {
-                    squeezed.starts_with("GCCoptimize") || squeezed.starts_with("GCCtarget")
-                }
-                _ => false,
-            };
-            if sets {
+            if others.iter().any(|other| squeezed.starts_with(other)) {
+                let now = match (*family, squeezed.as_str()) {
+                    ("pack", "pack()") => Fingerprint::default(),
+                    ("pack", _) => also(Fingerprint::default(), &squeezed),
+                    _ => also(top, &squeezed),
+                };
                 if let Some(top) = stack.last_mut() {
-                    if family == "pack" {
-                        top.clear();
-                    }
-                    if squeezed != "pack()" {
-                        top.push(squeezed);
-                    }
+                    *top = now;
                 }
                 return;
             }
         }
-        self.rest.push(squeezed);
+        self.rest = also(self.rest, &squeezed);
     }
 
     fn fingerprint(&self) -> Fingerprint {
-        let mut hasher = FpHasher::new("pragmas");
-        let mut is_plain = self.rest.is_empty();
-        for (family, stack) in &self.stacks {
-            let top = stack.last().map(Vec::as_slice).unwrap_or_default();
-            is_plain &= top.is_empty();
-            hasher.str(family);
-            hasher.number(top.len() as u64);
-            top.iter().for_each(|text| hasher.str(text));
+        let tops = || self.stacks.values().map(|stack| stack.last().copied().unwrap_or_default());
+        let nothing = Fingerprint::default();
+        if self.rest == nothing && tops().all(|top| top == nothing) {
+            return nothing;
         }
-        hasher.number(self.rest.len() as u64);
-        self.rest.iter().for_each(|text| hasher.str(text));
-        if is_plain { Fingerprint::default() } else { hasher.finish() }
+        let mut hasher = FpHasher::new("pragmas");
+        tops().for_each(|top| hasher.fp(&top));
+        hasher.fp(&self.rest);
+        hasher.finish()
     }
+}
+
+/// A state with one more pragma.
+fn also(state: Fingerprint, text: &str) -> Fingerprint {
+    let mut hasher = FpHasher::new("pragma");
+    hasher.fp(&state);
+    hasher.str(text);
+    hasher.finish()
 }

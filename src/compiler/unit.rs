@@ -175,6 +175,7 @@ impl Analysed<'_> {
                 files,
                 probe_count: self.probe_count,
                 symbols: analysis.symbols.clone(),
+                address_taken: analysis.address_taken.clone(),
                 definitions: analysis.definitions.clone(),
                 declarations: analysis.declarations.clone(),
                 composition: analysis.composition,

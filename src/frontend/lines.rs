@@ -1,5 +1,7 @@
 //! The way back from an offset in preprocessed text to file and line.
 
+use rustc_hash::FxHashMap;
+
 /// Where a place of the text comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
@@ -26,6 +28,7 @@ struct Run {
 pub struct LineMap {
     /// Names of files as the markers spell them.
     pub files: Vec<String>,
+    by_name: FxHashMap<String, u32>,
     runs: Vec<Run>,
     /// Offset of the first byte of every line of the text.
     newlines: Vec<u32>,
@@ -79,12 +82,13 @@ impl LineMap {
     }
 
     fn file(&mut self, name: String) -> u32 {
-        // The newest file is the likeliest, so look from the end.
-        if let Some(index) = self.files.iter().rposition(|known| *known == name) {
-            return index as u32;
+        if let Some(index) = self.by_name.get(&name) {
+            return *index;
         }
+        let index = self.files.len() as u32;
+        self.by_name.insert(name.clone(), index);
         self.files.push(name);
-        (self.files.len() - 1) as u32
+        index
     }
 
     /// File and line of an offset, or `None` before the first marker.
@@ -94,7 +98,7 @@ impl LineMap {
         let line = self.newlines.partition_point(|start| *start <= offset) as u32;
         Some(Place {
             file: run.file,
-            line: run.line + (line - 1).saturating_sub(run.first),
+            line: run.line.saturating_add((line - 1).saturating_sub(run.first)),
             included: run.included,
         })
     }

@@ -21,6 +21,8 @@ pub fn analyse<'t>(
     let mut tree = parse::parse(text, lex::lex(text), is_system);
     if let Some(symbolic) = symbolic {
         tree.symbols = symbols::align(&tree, symbolic);
+        tree.symbol_tokens = tree.symbols.keys().copied().collect();
+        tree.symbol_tokens.sort_unstable();
     }
     tree
 }

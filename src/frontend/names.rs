@@ -107,6 +107,10 @@ impl Names {
         name
     }
 
+    pub fn find(&self, text: &[u8]) -> Option<Name> {
+        self.by_text.get(text).copied()
+    }
+
     pub fn text(&self, name: Name) -> &[u8] {
         &self.texts[name.0 as usize]
     }

@@ -41,6 +41,16 @@ pub enum Piece {
     TypeOf(Range),
 }
 
+impl Piece {
+    /// The tokens it consists of, if it does.
+    pub fn tokens(&self) -> Option<Range> {
+        match self {
+            Self::Tokens(range) => Some(*range),
+            _ => None,
+        }
+    }
+}
+
 /// An expression, as far as its evaluation branches or calls.
 #[derive(Debug)]
 pub struct Expr {
@@ -72,6 +82,11 @@ pub enum ExprKind {
     },
     /// `({ … })`.
     Block(Box<Stmt>),
+    /// `_Generic` of which some branch is of interest. The kids are all
+    /// branches; for each the type it is for, or `None` for `default`.
+    Generic {
+        types: Vec<Option<Range>>,
+    },
 }
 
 impl Expr {
@@ -79,7 +94,7 @@ impl Expr {
         Self { kind: ExprKind::Plain, range, kids, weak: false }
     }
 
-    /// Whether its evaluation branches or calls anything.
+    /// Whether its evaluation branches, calls or jumps.
     pub fn is_interesting(&self) -> bool {
         !self.kids.is_empty() || matches!(self.kind, ExprKind::Call { .. } | ExprKind::Block(_))
     }
@@ -119,25 +134,63 @@ pub enum StmtKind {
         value: Expr,
         body: Box<Stmt>,
     },
-    /// `case V:` or `case A ... B:`; the range of the value.
-    Case {
-        value: Range,
+    /// A statement with labels before it, of any kind.
+    Labelled {
+        labels: Vec<LabelAt>,
         body: Box<Stmt>,
     },
-    Default {
-        body: Box<Stmt>,
-    },
-    Label {
-        name: Name,
-        body: Box<Stmt>,
-    },
-    Goto(Name),
+    Goto(Label),
+    /// `goto *e;`
+    ComputedGoto(Expr),
     Break,
     Continue,
     Return(Option<Expr>),
     Block(Vec<Stmt>),
     Asm,
+    /// `asm goto`, with the tokens that name labels to which it may jump.
+    AsmGoto(Vec<(u32, Label)>),
+    /// A declaration of variables for which something is called at the end of
+    /// their scope.
+    Guarded {
+        declaration: Box<Stmt>,
+        cleanups: Vec<Cleanup>,
+    },
     Empty,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct LabelAt {
+    pub kind: LabelKind,
+    /// Its first token.
+    pub start: u32,
+    /// The token `:`.
+    pub colon: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum LabelKind {
+    /// `case V:` or `case A ... B:`; the range of the value.
+    Case(Range),
+    Default,
+    Named(Label),
+}
+
+/// A label of a procedure.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Label {
+    pub name: Name,
+    /// Number of the block that declares it by `__label__`; 0 for the others,
+    /// which belong to the whole procedure.
+    pub block: u32,
+}
+
+/// A variable with `__attribute__((cleanup(f)))`.
+#[derive(Clone, Copy, Debug)]
+pub struct Cleanup {
+    /// The token that names `f`.
+    pub callee: u32,
+    /// The declaration, as far as it is about this variable.
+    pub range: Range,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -152,7 +205,11 @@ pub enum DeclKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DeclScope {
     File,
-    Parameter(u32),
+    /// With the number of procedures around the one it belongs to.
+    Parameter {
+        index: u32,
+        nesting: u32,
+    },
     /// The how-manieth declaration of this name in its procedure.
     Local(u32),
 }
@@ -177,6 +234,7 @@ pub struct Decl {
     pub forms: Vec<Form>,
     pub is_static: bool,
     pub noreturn: bool,
+    pub is_weak: bool,
     pub enumeration: Option<EnumInfo>,
     /// Initialisers and defining declarations of a variable.
     pub definitions: Vec<Defining>,
@@ -202,6 +260,7 @@ impl Decl {
             forms: Vec::new(),
             is_static: false,
             noreturn: false,
+            is_weak: false,
             enumeration: None,
             definitions: Vec::new(),
             owner: None,
@@ -241,8 +300,14 @@ pub struct Procedure {
     pub range: Range,
     /// From `{` to `}`.
     pub body_range: Range,
-    /// Index of the first token of the body that an entry probe may precede.
     pub body: Body,
+    /// The last token of the body that an entry probe cannot precede: `{`, or
+    /// the end of the declarations of local labels.
+    pub opened: u32,
+    /// Labels whose address is taken, each by the token that names it there.
+    pub addressed: Vec<(u32, Label)>,
+    /// It is defined inside of another procedure.
+    pub is_nested: bool,
 }
 
 #[derive(Debug)]
@@ -278,6 +343,8 @@ pub struct Tree<'t> {
     pub constants: Vec<Range>,
     /// Tokens that are `__LINE__` and its kin: the symbol they stand for.
     pub symbols: FxHashMap<u32, String>,
+    /// The same tokens, sorted.
+    pub symbol_tokens: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -329,8 +396,15 @@ impl Tree<'_> {
         &self.text[token.start as usize..token.end as usize]
     }
 
-    /// The source text of a range of tokens, white space squeezed.
-    pub fn range_text(&self, range: Range) -> String {
+    /// Whether `__LINE__` or its kin is among some tokens.
+    pub fn has_symbols(&self, range: Range) -> bool {
+        let first = self.symbol_tokens.partition_point(|token| *token < range.start);
+        self.symbol_tokens.get(first).is_some_and(|token| *token < range.end)
+    }
+
+    /// The source text of a range of tokens, white space squeezed; not much
+    /// more of it than `enough` bytes.
+    pub fn range_text(&self, range: Range, enough: usize) -> String {
         let mut out = String::new();
         let mut last_end = None;
         for token in &self.tokens.all[range.start as usize..range.end as usize] {
@@ -341,6 +415,9 @@ impl Tree<'_> {
                 &self.text[token.start as usize..token.end as usize],
             ));
             last_end = Some(token.end);
+            if out.len() > enough {
+                break;
+            }
         }
         out
     }

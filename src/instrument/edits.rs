@@ -3,6 +3,8 @@
 use super::text::Writer;
 use crate::cfg::draft::Site;
 use crate::frontend::Tree;
+use crate::frontend::lex::Kind;
+use crate::frontend::tree::Range;
 use crate::ids::ProbeId;
 
 /// What is inserted at one offset, in this order: first what closes something
@@ -10,11 +12,10 @@ use crate::ids::ProbeId;
 /// begins here, the outer before the inner.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Turn {
-    /// Closes what began at the given offset from the end of the text; the arm
-    /// of truth before the other.
+    /// Closes what began at the given offset from the end of the text, in steps.
     Closes {
         from_end: u32,
-        outcome_is_false: bool,
+        step: u8,
     },
     Behind,
     Before,
@@ -23,6 +24,9 @@ enum Turn {
         from_end: u32,
     },
 }
+
+/// The last step of closing something.
+const LAST: u8 = 2;
 
 struct Edit {
     offset: u32,
@@ -57,45 +61,62 @@ impl Edits {
             Site::Arm { condition, weak, outcome } => {
                 let start = start_of(condition.start);
                 let end = end_of(condition.end - 1);
-                let closes =
-                    |outcome_is_false| Turn::Closes { from_end: length - start, outcome_is_false };
+                let closes = |step| Turn::Closes { from_end: length - start, step };
                 // `(e?({P;1;}):({Q;0;}))`: the arm of truth opens, the other closes.
                 if outcome {
                     let open = if weak { "((" } else { "(" };
                     self.insert(start, Turn::Opens { from_end: length - end }, open.to_string());
                     let close = if weak { ")" } else { "" };
                     let text = format!("{close}?{}", writer.value(probe, 1));
-                    self.insert(end, closes(false), text);
+                    self.insert(end, closes(0), text);
                 } else {
                     let text = format!(":{})", writer.value(probe, 0));
-                    self.insert(end, closes(true), text);
+                    self.insert(end, closes(1), text);
                 }
             }
             Site::Otherwise { operand } => {
                 let (start, end) = (start_of(operand.start), end_of(operand.end - 1));
                 let open = format!("({},", writer.void(probe));
                 self.insert(start, Turn::Opens { from_end: length - end }, open);
-                let closes = Turn::Closes { from_end: length - start, outcome_is_false: true };
+                let closes = Turn::Closes { from_end: length - start, step: LAST };
                 self.insert(end, closes, String::from(")"));
             }
-            Site::Case { start, colon, falls_in } => {
+            Site::Case { start, colon, falls_in, block } => {
                 let label = writer.label(probe);
-                if falls_in {
-                    self.insert(start_of(start), Turn::Before, format!("goto {label};"));
-                }
+                let jump = if falls_in { format!("goto {label};") } else { String::new() };
+                self.before(tree, start, block, jump);
                 let landing = if falls_in { format!("{label}:;") } else { String::new() };
                 let text = format!(" {};{landing}", writer.probe(probe));
                 self.insert(end_of(colon), Turn::Behind, text);
             }
             Site::MissingDefault { close, falls_in } => {
-                let label = writer.label(probe);
-                let (jump, landing) = if falls_in {
-                    (format!("goto {label};"), format!("{label}:;"))
-                } else {
-                    (String::new(), String::new())
-                };
-                let text = format!("{jump}default:{};{landing}", writer.probe(probe));
+                let text = default(probe, writer, falls_in);
                 self.insert(start_of(close), Turn::Before, text);
+            }
+            Site::MissingBlock { body, falls_in } => {
+                let text = default(probe, writer, falls_in);
+                self.enclose(tree, body, String::from("{"), format!("{text}}}"));
+            }
+            Site::Landing { start, block, .. } => {
+                // The label itself is the way around the probe, which also
+                // keeps it in use.
+                let name = String::from_utf8_lossy(tree.token_text(start));
+                let landing = format!("{}{name}", writer.landing(probe));
+                let text = format!("goto {name};{landing}:{};", writer.probe(probe));
+                self.before(tree, start, block, text);
+            }
+            Site::AsmStays { asm } => {
+                let label = writer.label(probe);
+                self.enclose(tree, asm, String::from("{"), format!("{label}:;}}"));
+                let text = format!("{};goto {label};", writer.probe(probe));
+                self.behind(tree, asm, 0, text);
+            }
+            Site::AsmJumps { asm, label } => {
+                let name = String::from_utf8_lossy(tree.token_text(label)).into_owned();
+                self.rename_in_asm(tree, asm, label, &writer.landing(probe));
+                let landing = format!("{}{name}", writer.landing(probe));
+                let text = format!("{landing}:{};goto {name};", writer.probe(probe));
+                self.behind(tree, asm, 1, text);
             }
             Site::AfterExpression { end } => {
                 self.insert(end_of(end - 1), Turn::Behind, format!(",{}", writer.void(probe)));
@@ -104,6 +125,58 @@ impl Edits {
                 self.insert(end_of(end - 1), Turn::Behind, writer.declaration(probe));
             }
         }
+    }
+
+    /// Puts text before a label, which becomes the beginning of a block where
+    /// no statement may stand before it.
+    fn before(&mut self, tree: &Tree<'_>, start: u32, block: Option<u32>, text: String) {
+        match block {
+            Some(end) => {
+                let labelled = Range::new(start, end);
+                self.enclose(tree, labelled, format!("{{{text}"), String::from("}"));
+            }
+            None if text.is_empty() => {}
+            None => {
+                let offset = tree.tokens.all[start as usize].start;
+                self.insert(offset, Turn::Before, text);
+            }
+        }
+    }
+
+    fn enclose(&mut self, tree: &Tree<'_>, range: Range, open: String, close: String) {
+        let (start, end) = offsets(tree, range);
+        let length = tree.text.len() as u32;
+        self.insert(start, Turn::Opens { from_end: length - end }, open);
+        let closes = Turn::Closes { from_end: length - start, step: LAST };
+        self.insert(end, closes, close);
+    }
+
+    /// Inside of what encloses the range, at its end.
+    fn behind(&mut self, tree: &Tree<'_>, range: Range, step: u8, text: String) {
+        let (start, end) = offsets(tree, range);
+        let from_end = tree.text.len() as u32 - start;
+        self.insert(end, Turn::Closes { from_end, step }, text);
+    }
+
+    /// Gives a label in an asm goto another name: where it is listed, and as
+    /// `%l[name]` in the text of the asm.
+    fn rename_in_asm(&mut self, tree: &Tree<'_>, asm: Range, label: u32, prefix: &str) {
+        self.prefix(tree, label, prefix.to_string());
+        let reference = [b"%l[", tree.token_text(label), b"]"].concat();
+        for token in asm.start..label {
+            if tree.tokens.all[token as usize].kind != Kind::Text {
+                continue;
+            }
+            let start = tree.tokens.all[token as usize].start;
+            for at in memchr::memmem::find_iter(tree.token_text(token), &reference) {
+                self.insert(start + at as u32 + 3, Turn::Before, prefix.to_string());
+            }
+        }
+    }
+
+    /// Puts text right before a token, as part of it.
+    pub fn prefix(&mut self, tree: &Tree<'_>, token: u32, text: String) {
+        self.insert(tree.tokens.all[token as usize].start, Turn::Before, text);
     }
 
     pub fn apply(mut self, text: &[u8]) -> Vec<u8> {
@@ -120,5 +193,21 @@ impl Edits {
         }
         out.extend(&text[from..]);
         out
+    }
+}
+
+/// Where a range of tokens starts and ends in the text.
+fn offsets(tree: &Tree<'_>, range: Range) -> (u32, u32) {
+    let all = &tree.tokens.all;
+    (all[range.start as usize].start, all[range.end as usize - 1].end)
+}
+
+/// A default that was not written.
+fn default(probe: ProbeId, writer: &Writer, falls_in: bool) -> String {
+    let (label, probe) = (writer.label(probe), writer.probe(probe));
+    if falls_in {
+        format!("goto {label};default:{probe};{label}:;")
+    } else {
+        format!("default:{probe};")
     }
 }

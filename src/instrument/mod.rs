@@ -7,7 +7,9 @@ mod text;
 use crate::cfg::draft::Site;
 use crate::cfg::unit::Analysis;
 use crate::frontend::Tree;
+use crate::frontend::tree::Label;
 use crate::ids::{Fingerprint, ProbeId};
+use rustc_hash::FxHashMap;
 pub use text::{Architecture, MAP_SECTION, RECORD_SECTION, UNITS_SECTION};
 
 /// Numbers the probes of a unit: one for every edge that has a place for it.
@@ -47,9 +49,37 @@ pub fn instrument(
     for (site, probe) in &probes {
         edits.add(tree, *site, *probe, &writer);
     }
+    redirect_label_addresses(tree, analysis, &writer, &mut edits);
     let mut out = edits.apply(tree.text);
     writer.postlude(&mut out, probes.len(), record);
     out
+}
+
+/// Where the address of a label is taken that a computed goto may jump to, it
+/// becomes that of the label's landing.
+fn redirect_label_addresses(
+    tree: &Tree<'_>,
+    analysis: &Analysis,
+    writer: &text::Writer,
+    edits: &mut edits::Edits,
+) {
+    let graphs = analysis.graphs.iter().zip(&analysis.sites);
+    for (procedure, (graph, sites)) in tree.procedures.iter().zip(graphs) {
+        if procedure.addressed.is_empty() {
+            continue;
+        }
+        let mut landings: FxHashMap<Label, ProbeId> = FxHashMap::default();
+        for (edge, site) in graph.edges.iter().zip(sites) {
+            if let (Site::Landing { label, .. }, Some(probe)) = (site, edge.probe) {
+                landings.insert(*label, probe);
+            }
+        }
+        for (token, label) in &procedure.addressed {
+            if let Some(probe) = landings.get(label) {
+                edits.prefix(tree, *token, writer.landing(*probe));
+            }
+        }
+    }
 }
 
 /// Text that only carries a record, for units without probes.

@@ -65,6 +65,11 @@ impl Writer {
         format!("__edgewise_l{}", probe.0)
     }
 
+    /// Prefix of another name of a label, that leads to it by way of a probe.
+    pub fn landing(&self, probe: ProbeId) -> String {
+        format!("__edgewise_t{}_", probe.0)
+    }
+
     pub fn prelude(&self) -> String {
         let map = &self.map;
         format!(r#"extern unsigned char {map}[] __attribute__((__visibility__("hidden"))); "#)

@@ -527,6 +527,7 @@ pub fn edge_name(label: &EdgeLabel) -> String {
         EdgeLabel::False => String::from("F"),
         EdgeLabel::Case(_, text) => format!("case {text}"),
         EdgeLabel::Default => String::from("default"),
+        EdgeLabel::Label(name) => name.clone(),
     }
 }
 

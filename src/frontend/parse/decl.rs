@@ -10,6 +10,7 @@ pub struct Specifiers {
     pub is_typedef: bool,
     pub is_static: bool,
     pub is_extern: bool,
+    pub is_auto: bool,
     pub noreturn: bool,
     pub saw_type: bool,
 }
@@ -40,6 +41,8 @@ pub struct Declarator {
     pub old_style: Vec<(u32, Name)>,
     /// An array whose size is computed when control gets there.
     pub is_variable: bool,
+    /// Sizes that are certain to be computed then, and branch or call.
+    pub sizes: Vec<Expr>,
 }
 
 impl Parser<'_> {
@@ -50,6 +53,7 @@ impl Parser<'_> {
             is_typedef: false,
             is_static: false,
             is_extern: false,
+            is_auto: false,
             noreturn: false,
             saw_type: false,
         };
@@ -67,8 +71,8 @@ impl Parser<'_> {
                 kw::STATIC => found.is_static = true,
                 kw::EXTERN => found.is_extern = true,
                 kw::NORETURN => found.noreturn = true,
-                kw::AUTO
-                | kw::CONST
+                kw::AUTO => found.is_auto = true,
+                kw::CONST
                 | kw::EXTENSION
                 | kw::INLINE
                 | kw::REGISTER
@@ -129,11 +133,13 @@ impl Parser<'_> {
 
     fn typeof_operand(&mut self) -> Parse<()> {
         self.expect("(")?;
-        self.unevaluated(
-            |p| {
-                if p.type_starts(0) { p.type_name() } else { p.expression().map(drop) }
-            },
-        )?;
+        self.deeper(|p| {
+            p.unevaluated(
+                |p| {
+                    if p.type_starts(0) { p.type_name() } else { p.expression().map(drop) }
+                },
+            )
+        })?;
         self.expect(")")
     }
 
@@ -181,7 +187,7 @@ impl Parser<'_> {
         self.attributes()?;
         if is_enum && self.is(":") {
             self.advance();
-            self.specifiers()?;
+            self.deeper(Self::specifiers)?;
         }
         if !self.is("{") {
             let Some(name) = name else {
@@ -371,9 +377,13 @@ impl Parser<'_> {
         if !specifiers.saw_type {
             return self.stop("expected a type");
         }
+        let start = self.at;
         let declarator = self.declarator(true)?;
         if declarator.name.is_some() {
             return self.stop("a name in a type name");
+        }
+        if !declarator.sizes.is_empty() && self.has_jump(Range::new(start, self.at)) {
+            return self.stop("a jump out of what may not be evaluated");
         }
         Ok(())
     }
@@ -414,9 +424,8 @@ impl Parser<'_> {
         self.attributes()?;
         loop {
             if self.is("[") && !self.is_ahead(1, "[") {
-                let is_variable = self.array_size()?;
+                self.array_size(&mut found)?;
                 found.first.get_or_insert(Derivation::Array);
-                found.is_variable |= is_variable;
             } else if self.is("(") {
                 let (parameters, old_style) = self.parameters()?;
                 if found.first.is_none() {
@@ -434,8 +443,8 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    /// `[ … ]`; whether the size may only be known at run time.
-    fn array_size(&mut self) -> Parse<bool> {
+    /// `[ … ]`
+    fn array_size(&mut self, found: &mut Declarator) -> Parse<()> {
         let start = self.at;
         self.expect("[")?;
         while matches!(
@@ -444,17 +453,36 @@ impl Parser<'_> {
         ) {
             self.advance();
         }
-        let mut is_variable = false;
         if self.is("*") && self.is_ahead(1, "]") {
             self.advance();
         } else if !self.is("]") {
-            let size = self.at;
-            self.unevaluated(|p| p.assignment().map(drop))?;
-            is_variable = self.scopes.depth() > 0 && self.names_objects(Range::new(size, self.at));
+            let is_member = self.in_members > 0 || self.in_parameters > 0;
+            let may_run = self.procedure.is_some() && self.unevaluated == 0 && !is_member;
+            let objects = self.objects;
+            let size =
+                if may_run { self.assignment()? } else { self.unevaluated(Self::assignment)? };
+            found.is_variable |= self.scopes.depth() > 0 && self.names_objects(size.range);
+            if may_run && self.objects > objects && size.is_interesting() {
+                found.sizes.push(size);
+            }
         }
         self.expect("]")?;
         self.tree.constants.push(Range::new(start, self.at));
-        Ok(is_variable)
+        Ok(())
+    }
+
+    /// Counts a reference to an object that is evaluated.
+    pub(super) fn note_object(&mut self, target: Ref) {
+        let is_object = match target {
+            Ref::None => false,
+            Ref::Undeclared => true,
+            Ref::Decl(decl) => {
+                matches!(self.tree.decls[decl.ix()].kind, DeclKind::Variable | DeclKind::Function)
+            }
+        };
+        if is_object && self.unevaluated == 0 {
+            self.objects = self.objects.wrapping_add(1);
+        }
     }
 
     /// Whether a range names anything but types and enumerators.
@@ -494,7 +522,9 @@ impl Parser<'_> {
         }
         self.scopes.push();
         let depth = self.scopes.depth() as usize;
+        self.in_parameters += 1;
         let result = self.parameter_list(&mut parameters);
+        self.in_parameters -= 1;
         self.scopes.pop_to(depth - 1);
         result?;
         Ok((parameters, old_style))
@@ -515,12 +545,18 @@ impl Parser<'_> {
             let mut pieces = specifiers.pieces;
             pieces.push(Piece::Tokens(Range::new(start, self.at)));
             let form = Form { pieces, at: specifiers.start, end: self.at };
-            let index = parameters.len() as u32;
+            let nesting = self.procedure.as_ref().map_or(0, |procedure| procedure.nesting + 1);
+            let number = (parameters.len() as u32, nesting);
             let name = declarator.name.map(|(token, name)| {
                 self.tree.nameless.insert(token);
-                (name, self.declare_parameter(index, token, name, form))
+                (name, self.declare_parameter(number, token, name, form))
             });
             parameters.push(Parameter { name });
+            if self.eat(";") {
+                // Only announced, for the sizes of those that follow.
+                parameters.clear();
+                continue;
+            }
             if !self.eat(",") {
                 break;
             }
@@ -530,14 +566,14 @@ impl Parser<'_> {
 
     pub(super) fn declare_parameter(
         &mut self,
-        index: u32,
+        (index, nesting): (u32, u32),
         token: u32,
         name: Name,
         form: Form,
     ) -> DeclId {
         let decl = self.new_decl(Decl {
             forms: vec![form],
-            ..Decl::new(Some(name), DeclKind::Variable, DeclScope::Parameter(index))
+            ..Decl::new(Some(name), DeclKind::Variable, DeclScope::Parameter { index, nesting })
         });
         self.scopes.bind(Space::Ordinary, name, decl);
         self.tree.refs.set(token, Ref::Decl(decl));

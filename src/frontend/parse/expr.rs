@@ -107,22 +107,34 @@ impl Parser<'_> {
                 _ => None,
             };
             let start = left.range.start;
-            let mut kids = Vec::new();
-            let kind = if let Some(operator) = chain {
-                kids.push(left);
+            left = if let Some(operator) = chain {
+                let mut kids = vec![left];
                 while self.eat(operator) {
                     kids.push(self.deeper(|p| p.binary(level))?);
                 }
-                if operator == "&&" { ExprKind::And } else { ExprKind::Or }
+                let kind = if operator == "&&" { ExprKind::And } else { ExprKind::Or };
+                Expr { kind, range: Range::new(start, self.at), kids, weak: false }
             } else {
-                keep(&mut kids, left);
                 self.advance();
                 let right = self.deeper(|p| p.binary(level))?;
-                keep(&mut kids, right);
-                ExprKind::Plain
+                let mut chain = self.widened(left);
+                keep(&mut chain.kids, right);
+                chain
             };
-            left = Expr { kind, range: Range::new(start, self.at), kids, weak: false };
         }
+    }
+
+    /// What is made of `expr` and something behind it. Plain operands are
+    /// evaluated in the order of the source, so a chain of them is one node
+    /// with many kids, however long it is.
+    fn widened(&self, expr: Expr) -> Expr {
+        let range = Range::new(expr.range.start, self.at);
+        if matches!(expr.kind, ExprKind::Plain) {
+            return Expr { range, weak: false, ..expr };
+        }
+        let mut kids = Vec::new();
+        keep(&mut kids, expr);
+        Expr::plain(range, kids)
     }
 
     fn cast(&mut self) -> Parse<Expr> {
@@ -163,7 +175,11 @@ impl Parser<'_> {
                         weak: false,
                     });
                 }
-                b"&&" => return self.stop("the address of a label"),
+                b"&&" => {
+                    self.advance();
+                    self.label_address()?;
+                    return Ok(Expr::plain(Range::new(start, self.at), Vec::new()));
+                }
                 b"++" | b"--" | b"&" | b"*" | b"+" | b"-" | b"~" => {
                     self.advance();
                     let operand = self.deeper(Self::cast)?;
@@ -203,6 +219,20 @@ impl Parser<'_> {
         }
     }
 
+    /// `&&label`.
+    fn label_address(&mut self) -> Parse<()> {
+        let Some(name) = self.identifier_ahead(0) else {
+            return self.stop("expected a label");
+        };
+        let label = self.label(name)?;
+        match &mut self.procedure {
+            Some(procedure) => procedure.labels.addressed.push((self.at, label)),
+            None => return self.stop("the address of a label outside of a procedure"),
+        }
+        self.advance();
+        Ok(())
+    }
+
     fn primary(&mut self) -> Parse<Expr> {
         let start = self.at;
         let token = *self.token();
@@ -236,7 +266,7 @@ impl Parser<'_> {
         match name {
             kw::GENERIC => {
                 self.advance();
-                self.generic()?;
+                return self.generic(start);
             }
             kw::UNEVALUATED => {
                 self.advance();
@@ -253,7 +283,8 @@ impl Parser<'_> {
             }
             _ if name.is_keyword() => return self.stop("expected an expression"),
             _ => {
-                self.refer(start, Space::Ordinary, name);
+                let target = self.refer(start, Space::Ordinary, name);
+                self.note_object(target);
                 self.advance();
             }
         }
@@ -296,8 +327,13 @@ impl Parser<'_> {
 
     fn postfix(&mut self, mut expr: Expr) -> Parse<Expr> {
         let start = expr.range.start;
+        let mut calls = 0;
         loop {
             if self.is("(") {
+                calls += 1;
+                if calls > MAX_DEPTH {
+                    return self.stop("nested too deeply");
+                }
                 let callee = self.callee(&expr);
                 let mut kids = Vec::new();
                 keep(&mut kids, expr);
@@ -320,12 +356,10 @@ impl Parser<'_> {
             }
             if self.is("[") {
                 self.advance();
-                let mut kids = Vec::new();
-                keep(&mut kids, expr);
                 let index = self.expression()?;
-                keep(&mut kids, index);
                 self.expect("]")?;
-                expr = Expr::plain(Range::new(start, self.at), kids);
+                expr = self.widened(expr);
+                keep(&mut expr.kids, index);
                 continue;
             }
             if self.is(".") || self.is("->") {
@@ -339,7 +373,7 @@ impl Parser<'_> {
             } else {
                 return Ok(expr);
             }
-            expr = self.around(start, expr);
+            expr = self.widened(expr);
         }
     }
 
@@ -362,21 +396,28 @@ impl Parser<'_> {
     }
 
     /// `_Generic(e, T: e, default: e)`. Which branch counts is the compiler's
-    /// choice, so a branch with control flow of its own is not understood.
-    fn generic(&mut self) -> Parse<()> {
+    /// choice.
+    fn generic(&mut self, start: u32) -> Parse<Expr> {
         self.expect("(")?;
         self.unevaluated(|p| p.assignment().map(drop))?;
+        let mut types = Vec::new();
+        let mut kids = Vec::new();
         while self.eat(",") {
-            if !self.eat_word(kw::DEFAULT) {
+            let from = self.at;
+            let is_default = self.eat_word(kw::DEFAULT);
+            if !is_default {
                 self.type_name()?;
             }
+            types.push((!is_default).then_some(Range::new(from, self.at)));
             self.expect(":")?;
-            let branch = self.assignment()?;
-            if branch.is_interesting() && self.unevaluated == 0 {
-                return self.stop("control flow inside of _Generic");
-            }
+            kids.push(self.assignment()?);
         }
-        self.expect(")")
+        self.expect(")")?;
+        let range = Range::new(start, self.at);
+        if self.unevaluated > 0 || !kids.iter().any(Expr::is_interesting) {
+            return Ok(Expr::plain(range, Vec::new()));
+        }
+        Ok(Expr { kind: ExprKind::Generic { types }, range, kids, weak: false })
     }
 
     /// `{ … }` after `=` or in a compound literal.

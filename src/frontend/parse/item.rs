@@ -72,6 +72,7 @@ impl Parser<'_> {
         }
         let start = self.at;
         let specifiers = self.specifiers()?;
+        let shared = Range::new(start, self.at);
         if self.eat(";") {
             return Ok(());
         }
@@ -95,20 +96,20 @@ impl Parser<'_> {
                 return self.stop("expected a declaration");
             }
             first = false;
-            let whole = Range::new(start, self.at);
+            let own = Range::new(from, self.at);
             if specifiers.is_typedef {
                 self.declare_typedef(name, token, form);
             } else {
                 let decl =
                     self.declare_linked(name, is_function, specifiers.is_static, noreturn, form);
                 self.tree.refs.set(token, Ref::Decl(decl));
-                self.tree.decls[decl.ix()].acts |= self.note_composition(whole);
+                self.tree.decls[decl.ix()].acts |= self.note_composition(shared, own);
                 let mut initializer = None;
                 if self.eat("=") {
                     let from = self.at;
                     self.unevaluated(|p| p.initializer().map(drop))?;
                     let range = Range::new(from, self.at);
-                    self.complete_type(decl, whole, range);
+                    self.complete_type(decl, [shared, own], range);
                     initializer = Some(range);
                 }
                 if !is_function && (initializer.is_some() || !specifiers.is_extern) {
@@ -121,7 +122,7 @@ impl Parser<'_> {
         }
     }
 
-    fn old_style_follows(&self, declarator: &Declarator) -> bool {
+    pub(super) fn old_style_follows(&self, declarator: &Declarator) -> bool {
         !declarator.old_style.is_empty() && self.type_starts(0)
     }
 
@@ -155,6 +156,7 @@ impl Parser<'_> {
         form: Form,
     ) -> DeclId {
         let kind = if is_function { DeclKind::Function } else { DeclKind::Variable };
+        let ranges: Vec<Range> = form.pieces.iter().filter_map(Piece::tokens).collect();
         let known = self
             .scopes
             .find(Space::Ordinary, name)
@@ -164,7 +166,9 @@ impl Parser<'_> {
             })
             .or_else(|| {
                 // Hidden by a local name, or declared in a block before.
-                (self.scopes.depth() > 0).then(|| self.linked_anywhere(name, kind)).flatten()
+                (self.scopes.depth() > 0)
+                    .then(|| self.linked.get(&(is_function, name)).copied())
+                    .flatten()
             });
         let decl = match known {
             Some(decl) => {
@@ -181,26 +185,31 @@ impl Parser<'_> {
                 ..Decl::new(Some(name), kind, DeclScope::File)
             }),
         };
-        let range =
-            Range::new(self.tree.decls[decl.ix()].forms.last().map_or(0, |f| f.at), self.at);
-        let (link_name, alias_of) = self.other_names(range);
+        let (link_name, alias_of) = self.other_names(&ranges);
+        let is_weak = ranges.iter().any(|range| self.names_weak(*range));
         let known = &mut self.tree.decls[decl.ix()];
+        known.is_weak |= is_weak;
         known.link_name = link_name.or(known.link_name.take());
         known.alias_of = alias_of.or(known.alias_of.take());
         self.scopes.bind(Space::Ordinary, name, decl);
+        self.linked.entry((is_function, name)).or_insert(decl);
         decl
     }
 
-    /// The name for the linker and what it is an alias of, as far as the
-    /// declaration in this range says.
-    fn other_names(&self, range: Range) -> (Option<String>, Option<String>) {
+    /// The name for the linker and what it is an alias of, as far as a
+    /// declaration made of these ranges says.
+    fn other_names(&self, ranges: &[Range]) -> (Option<String>, Option<String>) {
         let (mut link_name, mut alias_of) = (None, None);
-        for token in range.start..range.end {
+        let tokens = ranges.iter().flat_map(|range| {
+            let end = range.end;
+            (range.start..end).map(move |token| (token, end))
+        });
+        for (token, end) in tokens {
             let is_label = self.tree.tokens.all[token as usize].name == kw::ASM;
             let text = self.tree.token_text(token);
             let word = text.strip_prefix(b"__").and_then(|t| t.strip_suffix(b"__")).unwrap_or(text);
             let is_alias = matches!(word, b"alias" | b"weakref" | b"ifunc");
-            if (is_label || is_alias) && token + 2 < range.end {
+            if (is_label || is_alias) && token + 2 < end {
                 let name = self.literal_at(token + 2);
                 if is_label { link_name = name } else { alias_of = name }
             }
@@ -218,14 +227,6 @@ impl Parser<'_> {
         (!text.is_empty()).then_some(text)
     }
 
-    fn linked_anywhere(&self, name: Name, kind: DeclKind) -> Option<DeclId> {
-        self.tree
-            .decls
-            .iter()
-            .position(|d| d.name == Some(name) && d.kind == kind && d.scope == DeclScope::File)
-            .map(DeclId::new)
-    }
-
     fn definition(
         &mut self,
         start: u32,
@@ -238,23 +239,19 @@ impl Parser<'_> {
             return self.stop("expected a name");
         };
         let is_constructor = self.names_constructor(Range::new(start, self.at));
-        self.note_composition(Range::new(start, self.at));
-        let signature = Form { pieces: form.pieces.clone(), at: form.at, end: form.end };
+        let all = Range::new(start, self.at);
+        self.note_composition(all, Range::new(self.at, self.at));
+        let mut signature = Form { pieces: form.pieces.clone(), at: form.at, end: form.end };
         let decl = self.declare_linked(name, true, specifiers.is_static, noreturn, form);
         self.tree.refs.set(token, Ref::Decl(decl));
-        self.procedure = Some(InProcedure { name, declared: FxHashMap::default() });
+        self.procedure = Some(InProcedure {
+            name,
+            declared: FxHashMap::default(),
+            nesting: 0,
+            labels: Labels::default(),
+        });
         self.scopes.push();
-        let mut signature = signature;
-        if !declarator.old_style.is_empty() {
-            let from = self.at;
-            self.old_style_parameters(&declarator.old_style)?;
-            signature.pieces.push(Piece::Tokens(Range::new(from, self.at)));
-        }
-        for parameter in &declarator.parameters {
-            if let Some((name, decl)) = parameter.name {
-                self.scopes.bind(Space::Ordinary, name, decl);
-            }
-        }
+        self.bind_parameters(&declarator, &mut signature)?;
         let open = self.at;
         let Some(close) = self.matching(open) else {
             return self.stop("unbalanced brackets");
@@ -268,17 +265,24 @@ impl Parser<'_> {
             self.tree.decls[decl.ix()].forms.push(form);
             return Ok(());
         }
-        let body = match self.body(close) {
-            Ok(items) => Body::Parsed(Stmt { kind: StmtKind::Block(items), range: body_range }),
+        let others = self.tree.procedures.len();
+        let (opened, body) = match self.body(close) {
+            Ok((opened, items)) => {
+                let block = StmtKind::Block(items);
+                (opened, Body::Parsed(Stmt { kind: block, range: body_range }))
+            }
             Err(problem) => {
                 self.scopes.pop_to(0);
                 self.refer_to_all(body_range);
                 self.at = close;
-                Body::Opaque(problem)
+                // Those inside of it are part of what was not understood.
+                self.tree.procedures.truncate(others);
+                (open, Body::Opaque(problem))
             }
         };
         let is_static = self.tree.decls[decl.ix()].is_static;
         let range = Range::new(start, close);
+        let labels = self.procedure.take().map(|procedure| procedure.labels);
         self.tree.procedures.push(Procedure {
             decl,
             name,
@@ -288,18 +292,138 @@ impl Parser<'_> {
             range,
             body_range,
             body,
+            opened,
+            addressed: labels.unwrap_or_default().addressed,
+            is_nested: false,
         });
         Ok(())
     }
 
-    fn body(&mut self, close: u32) -> Parse<Vec<Stmt>> {
+    /// A procedure inside of another one. If it is not understood, then the
+    /// one around it is not either.
+    pub(super) fn nested_definition(
+        &mut self,
+        start: u32,
+        specifiers: &Specifiers,
+        declarator: Declarator,
+        form: Form,
+        noreturn: bool,
+    ) -> Parse<()> {
+        let (Some((token, name)), Some(mut outer)) = (declarator.name, self.procedure.take())
+        else {
+            return self.stop("expected a name");
+        };
+        let mut signature = Form { pieces: form.pieces.clone(), at: form.at, end: form.end };
+        let path = format!(
+            "{}.{}",
+            self.tree.tokens.names.string(outer.name),
+            self.tree.tokens.names.string(name)
+        );
+        let path = self.tree.tokens.names.intern(path.as_bytes());
+        let labels = Labels {
+            outer: outer.labels.outer.iter().chain(&outer.labels.local).copied().collect(),
+            ..Labels::default()
+        };
+        let nesting = outer.nesting + 1;
+        let declared = std::mem::take(&mut outer.declared);
+        self.procedure = Some(InProcedure { name: outer.name, declared, nesting, labels });
+        let noreturn = noreturn || specifiers.noreturn;
+        let decl = self.declare_nested(name, noreturn, form);
+        self.tree.refs.set(token, Ref::Decl(decl));
+        if let Some(procedure) = &mut self.procedure {
+            procedure.name = path;
+        }
+        let depth = self.scopes.depth() as usize;
+        self.scopes.push();
+        self.bind_parameters(&declarator, &mut signature)?;
+        let open = self.at;
+        let Some(close) = self.matching(open) else {
+            return self.stop("unbalanced brackets");
+        };
+        let body_range = Range::new(open, close);
+        let (opened, items) = self.body(close)?;
+        self.scopes.pop_to(depth);
+        let Some(inner) = self.procedure.take() else {
+            return self.stop("expected a procedure");
+        };
+        outer.declared = inner.declared;
+        self.procedure = Some(outer);
+        self.tree.procedures.push(Procedure {
+            decl,
+            name,
+            is_static: true,
+            is_constructor: false,
+            signature,
+            range: Range::new(start, close),
+            body_range,
+            body: Body::Parsed(Stmt { kind: StmtKind::Block(items), range: body_range }),
+            opened,
+            addressed: inner.labels.addressed,
+            is_nested: true,
+        });
+        Ok(())
+    }
+
+    /// The name of a procedure inside of another one, which may have been
+    /// announced before by `auto`.
+    pub(super) fn declare_nested(&mut self, name: Name, noreturn: bool, form: Form) -> DeclId {
+        let known = self.scopes.find_here(Space::Ordinary, name).filter(|decl| {
+            let known = &self.tree.decls[decl.ix()];
+            known.kind == DeclKind::Function && known.scope != DeclScope::File
+        });
+        if let Some(decl) = known {
+            self.tree.decls[decl.ix()].forms.push(form);
+            return decl;
+        }
+        let scope = self.next_scope(false, Some(name));
+        let owner = self.procedure.as_ref().map(|procedure| procedure.name);
+        let decl = self.new_decl(Decl {
+            forms: vec![form],
+            is_static: true,
+            noreturn,
+            owner,
+            ..Decl::new(Some(name), DeclKind::Function, scope)
+        });
+        self.scopes.bind(Space::Ordinary, name, decl);
+        decl
+    }
+
+    /// Brings the parameters of a definition into the scope of its body.
+    fn bind_parameters(&mut self, declarator: &Declarator, signature: &mut Form) -> Parse<()> {
+        if !declarator.old_style.is_empty() {
+            let from = self.at;
+            self.old_style_parameters(&declarator.old_style)?;
+            signature.pieces.push(Piece::Tokens(Range::new(from, self.at)));
+        }
+        for parameter in &declarator.parameters {
+            if let Some((name, decl)) = parameter.name {
+                self.scopes.bind(Space::Ordinary, name, decl);
+            }
+        }
+        Ok(())
+    }
+
+    /// The statements of a body, and its last token that nothing may precede.
+    fn body(&mut self, close: u32) -> Parse<(u32, Vec<Stmt>)> {
         self.expect("{")?;
+        let mut opened = self.at - 1;
+        while self.tree.tokens.all[opened as usize + 1].name == kw::LABEL
+            && let Some(end) =
+                (opened + 1..close).find(|token| self.tree.token_text(*token) == b";")
+        {
+            opened = end;
+        }
         let items = self.block_items()?;
-        if self.at == close { Ok(items) } else { self.stop("the body ends early") }
+        if self.at == close { Ok((opened, items)) } else { self.stop("the body ends early") }
     }
 
     /// Declarations between `f(a, b)` and `{`.
     fn old_style_parameters(&mut self, names: &[(u32, Name)]) -> Parse<()> {
+        let nesting = self.procedure.as_ref().map_or(0, |procedure| procedure.nesting);
+        let mut indices = FxHashMap::default();
+        for (index, (_, name)) in names.iter().enumerate() {
+            indices.entry(*name).or_insert(index);
+        }
         while !self.is("{") {
             let specifiers = self.specifiers()?;
             loop {
@@ -308,13 +432,13 @@ impl Parser<'_> {
                 let Some((token, name)) = declarator.name else {
                     return self.stop("expected a name");
                 };
-                let Some(index) = names.iter().position(|(_, known)| *known == name) else {
+                let Some(index) = indices.get(&name).copied() else {
                     return self.stop("not a parameter");
                 };
                 let mut pieces = specifiers.pieces.clone();
                 pieces.push(Piece::Tokens(Range::new(from, self.at)));
                 let form = Form { pieces, at: specifiers.start, end: self.at };
-                self.declare_parameter(index as u32, token, name, form);
+                self.declare_parameter((index as u32, nesting), token, name, form);
                 if !self.eat(",") {
                     break;
                 }
@@ -325,10 +449,15 @@ impl Parser<'_> {
         for (index, (token, name)) in names.iter().enumerate() {
             if self.scopes.find_here(Space::Ordinary, *name).is_none() {
                 let form = Form { pieces: Vec::new(), at: *token, end: *token };
-                self.declare_parameter(index as u32, *token, *name, form);
+                self.declare_parameter((index as u32, nesting), *token, *name, form);
             }
         }
         Ok(())
+    }
+
+    fn names_weak(&self, range: Range) -> bool {
+        (range.start..range.end)
+            .any(|token| matches!(self.tree.token_text(token), b"weak" | b"__weak__"))
     }
 
     fn names_constructor(&self, range: Range) -> bool {
@@ -340,9 +469,10 @@ impl Parser<'_> {
         })
     }
 
-    /// Declarations that act on the program without being named.
-    fn note_composition(&mut self, range: Range) -> bool {
-        let acts = (range.start..range.end).any(|token| {
+    /// Declarations that act on the program without being named: what is said
+    /// for all declarators, and for this one.
+    fn note_composition(&mut self, shared: Range, own: Range) -> bool {
+        let acts = (shared.start..shared.end).chain(own.start..own.end).any(|token| {
             let text = self.tree.token_text(token);
             let text = text.strip_prefix(b"__").unwrap_or(text);
             let text = text.strip_suffix(b"__").unwrap_or(text);
@@ -360,9 +490,9 @@ impl Parser<'_> {
                     | b"symver"
             )
         });
-        let acts = acts && !self.in_system_file(range.start);
+        let acts = acts && !self.in_system_file(shared.start);
         if acts {
-            self.tree.composition.push(range);
+            self.tree.composition.extend([shared, own]);
         }
         acts
     }

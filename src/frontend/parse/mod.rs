@@ -53,6 +53,7 @@ pub fn parse<'t>(text: &'t [u8], mut tokens: Tokens, is_system: &dyn Fn(&str) ->
             nameless: FxHashSet::default(),
             constants: Vec::new(),
             symbols: FxHashMap::default(),
+            symbol_tokens: Vec::new(),
         },
         at: 0,
         depth: 0,
@@ -60,6 +61,9 @@ pub fn parse<'t>(text: &'t [u8], mut tokens: Tokens, is_system: &dyn Fn(&str) ->
         unevaluated: 0,
         procedure: None,
         in_members: 0,
+        in_parameters: 0,
+        linked: FxHashMap::default(),
+        objects: 0,
         system_files,
     };
     parser.items();
@@ -76,14 +80,38 @@ struct Parser<'t> {
     procedure: Option<InProcedure>,
     /// Depth of member lists around this place.
     in_members: u32,
+    /// Depth of parameter lists around this place.
+    in_parameters: u32,
+    /// The first declaration of each variable and function of the file or of
+    /// other units; whether it is a function.
+    linked: FxHashMap<(bool, Name), DeclId>,
+    /// How many references to objects were evaluated so far.
+    objects: u32,
     system_files: Vec<bool>,
 }
 
 /// What is known of the procedure whose body is being parsed.
 struct InProcedure {
     name: Name,
-    /// How often each name was declared so far, by name space.
+    /// How often each name was declared so far, by name space. Procedures
+    /// inside of others go on counting.
     declared: FxHashMap<(bool, Name), u32>,
+    /// How many procedures are around it.
+    nesting: u32,
+    labels: Labels,
+}
+
+/// Labels of a procedure.
+#[derive(Default)]
+struct Labels {
+    /// Those that `__label__` declares in the blocks around this place.
+    local: Vec<Label>,
+    /// The same of the procedures around this one.
+    outer: Vec<Label>,
+    /// How many blocks declared labels so far.
+    blocks: u32,
+    /// Those whose address is taken.
+    addressed: Vec<(u32, Label)>,
 }
 
 impl Parser<'_> {
@@ -207,10 +235,31 @@ impl Parser<'_> {
         self.refer_to_all(Range::new(start, end));
         self.at = end;
         let range = Range::new(start, end);
-        if self.procedure.is_some() && self.has_jump(range) {
-            return self.stop("a jump out of what may not be evaluated");
+        if self.procedure.is_some() {
+            if self.has_jump(range) {
+                return self.stop("a jump out of what may not be evaluated");
+            }
+            self.note_label_addresses(range)?;
         }
         Ok(range)
+    }
+
+    /// Finds `&&label` in a range that nobody parsed.
+    fn note_label_addresses(&mut self, range: Range) -> Parse<()> {
+        for token in range.start + 1..range.end {
+            let before = &self.tree.tokens.all[token as usize - 1];
+            let is_operand = before.kind == Kind::Punct
+                && !matches!(self.bytes(before), b")" | b"]")
+                || before.kind == Kind::Word && before.name.is_keyword();
+            let name = &self.tree.tokens.all[token as usize + 1];
+            if is_operand && self.tree.token_text(token) == b"&&" && name.kind == Kind::Word {
+                let label = self.label(name.name)?;
+                if let Some(procedure) = &mut self.procedure {
+                    procedure.labels.addressed.push((token + 1, label));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn has_jump(&self, range: Range) -> bool {
@@ -253,8 +302,12 @@ impl Parser<'_> {
     }
 
     /// Does a type or declaration begin `by` tokens ahead?
-    fn type_starts(&self, by: u32) -> bool {
-        let token = self.ahead(by);
+    fn type_starts(&self, mut by: u32) -> bool {
+        let mut token = self.ahead(by);
+        while token.kind == Kind::Word && token.name == kw::EXTENSION {
+            by += 1;
+            token = self.ahead(by);
+        }
         if token.kind != Kind::Word {
             return false;
         }
@@ -262,7 +315,6 @@ impl Parser<'_> {
             return self.is_typedef(token.name);
         }
         match token.name {
-            kw::EXTENSION => self.type_starts(by + 1),
             kw::AUTO
             | kw::CONST
             | kw::ENUM

@@ -8,26 +8,62 @@ impl Parser<'_> {
     pub(super) fn compound(&mut self) -> Parse<Stmt> {
         let start = self.at;
         self.expect("{")?;
-        self.scopes.push();
-        let depth = self.scopes.depth() as usize;
-        let result = self.block_items();
-        self.scopes.pop_to(depth - 1);
-        let items = result?;
+        let local_labels = self.procedure.as_ref().map_or(0, |p| p.labels.local.len());
+        let items = self.in_scope(Self::block_items)?;
+        if let Some(procedure) = &mut self.procedure {
+            procedure.labels.local.truncate(local_labels);
+        }
         Ok(Stmt { kind: StmtKind::Block(items), range: Range::new(start, self.at) })
     }
 
     pub(super) fn block_items(&mut self) -> Parse<Vec<Stmt>> {
+        self.local_labels()?;
         let mut items = Vec::new();
         while !self.eat("}") {
             if self.at_end() {
                 return self.stop("expected `}`");
             }
-            if self.eat_word(kw::LABEL) {
-                return self.stop("a local label");
-            }
             items.push(self.deeper(Self::block_item)?);
         }
         Ok(items)
+    }
+
+    /// `__label__ a, b;` at the start of a block.
+    fn local_labels(&mut self) -> Parse<()> {
+        let Some(procedure) = self.procedure.as_mut().filter(|p| p.labels.blocks < u32::MAX) else {
+            return Ok(());
+        };
+        let block = procedure.labels.blocks + 1;
+        while self.eat_word(kw::LABEL) {
+            loop {
+                let Some(name) = self.identifier_ahead(0) else {
+                    return self.stop("expected a label");
+                };
+                self.advance();
+                if let Some(procedure) = &mut self.procedure {
+                    procedure.labels.blocks = block;
+                    procedure.labels.local.push(Label { name, block });
+                }
+                if !self.eat(",") {
+                    break;
+                }
+            }
+            self.expect(";")?;
+        }
+        Ok(())
+    }
+
+    /// The label that a name means here.
+    pub(super) fn label(&self, name: Name) -> Parse<Label> {
+        let labels = self.procedure.as_ref().map(|p| &p.labels);
+        let find = |labels: &[Label]| labels.iter().rfind(|label| label.name == name).copied();
+        match labels.and_then(|labels| find(&labels.local)) {
+            Some(label) => Ok(label),
+            None if labels.is_some_and(|labels| find(&labels.outer).is_some()) => {
+                self.stop("a label of the procedure around this one")
+            }
+            None => Ok(Label { name, block: 0 }),
+        }
     }
 
     fn block_item(&mut self) -> Parse<Stmt> {
@@ -72,15 +108,47 @@ impl Parser<'_> {
         result
     }
 
-    /// The statement that a label stands before. Compilers also accept the end
-    /// of the block or a declaration there.
-    fn labelled(&mut self) -> Parse<Box<Stmt>> {
-        self.attributes()?;
-        if self.is("}") {
-            let range = Range::new(self.at, self.at);
-            return Ok(Box::new(Stmt { kind: StmtKind::Empty, range }));
+    /// A statement with labels. Compilers also accept the end of the block or
+    /// a declaration behind them.
+    fn labelled(&mut self) -> Parse<StmtKind> {
+        let mut labels = Vec::new();
+        while self.at_label() {
+            let start = self.at;
+            let kind = self.label_kind()?;
+            self.expect(":")?;
+            labels.push(LabelAt { kind, start, colon: self.at - 1 });
+            self.attributes()?;
         }
-        self.deeper(Self::block_item).map(Box::new)
+        let body = if self.is("}") {
+            Stmt { kind: StmtKind::Empty, range: Range::new(self.at, self.at) }
+        } else {
+            self.deeper(Self::block_item)?
+        };
+        Ok(StmtKind::Labelled { labels, body: Box::new(body) })
+    }
+
+    fn at_label(&self) -> bool {
+        matches!(self.word(), Some(kw::CASE | kw::DEFAULT))
+            || (self.identifier_ahead(0).is_some() && self.is_ahead(1, ":"))
+    }
+
+    fn label_kind(&mut self) -> Parse<LabelKind> {
+        if self.eat_word(kw::DEFAULT) {
+            return Ok(LabelKind::Default);
+        }
+        if self.eat_word(kw::CASE) {
+            let mut value = self.constant_expression()?;
+            if self.eat("...") {
+                value = value.to(self.constant_expression()?);
+            }
+            return Ok(LabelKind::Case(value));
+        }
+        let Some(name) = self.identifier_ahead(0) else {
+            return self.stop("expected a label");
+        };
+        let label = self.label(name)?;
+        self.advance();
+        Ok(LabelKind::Named(label))
     }
 
     fn condition(&mut self) -> Parse<Expr> {
@@ -103,10 +171,8 @@ impl Parser<'_> {
         if self.is("{") {
             return Ok(self.compound()?.kind);
         }
-        if let Some(name) = self.identifier_ahead(0).filter(|_| self.is_ahead(1, ":")) {
-            self.advance();
-            self.advance();
-            return Ok(StmtKind::Label { name, body: self.labelled()? });
+        if self.at_label() {
+            return self.labelled();
         }
         let Some(word) = self.word() else {
             return self.expression_statement();
@@ -132,29 +198,20 @@ impl Parser<'_> {
                 p.advance();
                 Ok(StmtKind::Switch { value: p.condition()?, body: p.scoped()? })
             }),
-            kw::CASE => {
-                self.advance();
-                let mut value = self.constant_expression()?;
-                if self.eat("...") {
-                    let end = self.constant_expression()?;
-                    value = value.to(end);
-                }
-                self.expect(":")?;
-                Ok(StmtKind::Case { value, body: self.labelled()? })
-            }
-            kw::DEFAULT => {
-                self.advance();
-                self.expect(":")?;
-                Ok(StmtKind::Default { body: self.labelled()? })
-            }
             kw::GOTO => {
                 self.advance();
+                if self.eat("*") {
+                    let target = self.expression()?;
+                    self.expect(";")?;
+                    return Ok(StmtKind::ComputedGoto(target));
+                }
                 let Some(name) = self.identifier_ahead(0) else {
-                    return self.stop("a computed goto");
+                    return self.stop("expected a label");
                 };
+                let label = self.label(name)?;
                 self.advance();
                 self.expect(";")?;
-                Ok(StmtKind::Goto(name))
+                Ok(StmtKind::Goto(label))
             }
             kw::BREAK => {
                 self.advance();
@@ -229,19 +286,47 @@ impl Parser<'_> {
 
     fn asm_statement(&mut self) -> Parse<StmtKind> {
         self.advance();
-        while let Some(word) = self.word() {
-            match word {
-                kw::VOLATILE | kw::INLINE => self.advance(),
-                kw::GOTO => return self.stop("an asm goto"),
-                _ => break,
-            }
+        let mut jumps = false;
+        while let Some(word @ (kw::VOLATILE | kw::INLINE | kw::GOTO)) = self.word() {
+            jumps |= word == kw::GOTO;
+            self.advance();
         }
         if !self.is("(") {
             return self.stop("expected `(`");
         }
-        self.skip_group()?;
+        let group = self.skip_group()?;
         self.expect(";")?;
-        Ok(StmtKind::Asm)
+        if jumps { Ok(StmtKind::AsmGoto(self.asm_labels(group)?)) } else { Ok(StmtKind::Asm) }
+    }
+
+    /// The labels of `asm goto ("…" : outputs : inputs : clobbers : labels)`.
+    fn asm_labels(&self, group: Range) -> Parse<Vec<(u32, Label)>> {
+        let mut at = group.start + 1;
+        let mut colons = 0;
+        while colons < 4 && at + 1 < group.end {
+            match self.tree.token_text(at) {
+                b":" => colons += 1,
+                b"::" => colons += 2,
+                b"(" | b"[" => {
+                    at = self.matching(at).unwrap_or(group.end);
+                    continue;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        let mut found: Vec<(u32, Label)> = Vec::new();
+        for token in at..group.end - 1 {
+            let word = &self.tree.tokens.all[token as usize];
+            if word.kind == Kind::Word {
+                let label = self.label(word.name)?;
+                if found.iter().any(|(_, known)| *known == label) {
+                    return Err(Problem { token, what: "an asm goto that names a label twice" });
+                }
+                found.push((token, label));
+            }
+        }
+        Ok(found)
     }
 
     /// A declaration inside a body. It is a statement if it has an initialiser
@@ -249,7 +334,9 @@ impl Parser<'_> {
     pub(super) fn local_declaration(&mut self) -> Parse<Stmt> {
         let start = self.at;
         let specifiers = self.specifiers()?;
+        let shared = Range::new(start, self.at);
         let mut kids = Vec::new();
+        let mut cleanups = Vec::new();
         let is_bare = self.is(";");
         let mut runs = self.names_variable_type(Range::new(start, self.at));
         while !self.is(";") {
@@ -259,18 +346,22 @@ impl Parser<'_> {
                 return self.stop("expected a name");
             };
             let is_function = declarator.first == Some(decl::Derivation::Function);
-            if is_function && self.is("{") {
-                return self.stop("a nested function");
-            }
             let mut noreturn = specifiers.noreturn;
             noreturn |= self.asm_label_and_attributes()?;
             runs |= declarator.is_variable;
-            if self.names_cleanup(Range::new(start, self.at)) {
-                return self.stop("a cleanup at the end of a scope");
+            let own = Range::new(from, self.at);
+            if let Some(callee) = self.cleanup(own).or_else(|| self.cleanup(shared)) {
+                cleanups.push(Cleanup { callee, range: own });
             }
             let mut pieces = specifiers.pieces.clone();
             pieces.push(Piece::Tokens(Range::new(from, self.at)));
             let form = Form { pieces, at: start, end: self.at };
+            if is_function && (self.is("{") || self.old_style_follows(&declarator)) {
+                self.nested_definition(start, &specifiers, declarator, form, noreturn)?;
+                let range = Range::new(start, self.at);
+                return Ok(Stmt { kind: StmtKind::Empty, range });
+            }
+            kids.extend(declarator.sizes);
             let decl = self.declare_local(&specifiers, is_function, name, noreturn, form);
             self.tree.refs.set(token, Ref::Decl(decl));
             if self.eat("=") {
@@ -284,7 +375,7 @@ impl Parser<'_> {
                     kids.extend(self.initializer()?);
                     runs = true;
                 }
-                self.complete_type(decl, Range::new(start, from), Range::new(from, self.at));
+                self.complete_type(decl, [shared, own], Range::new(from, self.at));
             } else if specifiers.is_static && !is_function {
                 self.tree.decls[decl.ix()].definitions.push(Defining { initializer: None });
             }
@@ -302,7 +393,11 @@ impl Parser<'_> {
             return self.stop("a declaration that declares nothing");
         }
         let kind = if runs { StmtKind::Decl(Expr::plain(range, kids)) } else { StmtKind::Empty };
-        Ok(Stmt { kind, range })
+        let stmt = Stmt { kind, range };
+        if cleanups.is_empty() {
+            return Ok(stmt);
+        }
+        Ok(Stmt { kind: StmtKind::Guarded { declaration: Box::new(stmt), cleanups }, range })
     }
 
     pub(super) fn initializer(&mut self) -> Parse<Vec<Expr>> {
@@ -315,13 +410,13 @@ impl Parser<'_> {
 
     /// `int a[] = …` and `__auto_type x = …`: the initialiser is part of the
     /// type, wherever that is asked for. A typedef may hide an array too.
-    pub(super) fn complete_type(&mut self, decl: DeclId, declared: Range, initializer: Range) {
-        let words =
-            || (declared.start..declared.end).map(|t| self.tree.tokens.all[t as usize].name);
+    pub(super) fn complete_type(&mut self, decl: DeclId, declared: [Range; 2], initializer: Range) {
+        let tokens = || declared.into_iter().flat_map(|range| range.start..range.end);
+        let words = || tokens().map(|token| self.tree.tokens.all[token as usize].name);
         let is_auto = words().any(|word| matches!(word, kw::AUTO_TYPE | kw::AUTO));
         let first = &self.tree.tokens.all[initializer.start as usize];
         let is_list = first.kind == Kind::Text || self.bytes(first) == b"{";
-        let has_no_size = (declared.start..declared.end).any(|token| {
+        let has_no_size = tokens().any(|token| {
             self.tree.token_text(token) == b"[" && self.tree.token_text(token + 1) == b"]"
         });
         let may_be_array = has_no_size || words().any(|word| self.is_typedef(word));
@@ -339,9 +434,11 @@ impl Parser<'_> {
         has_typeof && (range.start..range.end).any(|token| self.tree.token_text(token) == b"[")
     }
 
-    fn names_cleanup(&self, range: Range) -> bool {
-        (range.start..range.end)
-            .any(|token| matches!(self.tree.token_text(token), b"cleanup" | b"__cleanup__"))
+    /// The token that names `f` in `__attribute__((cleanup(f)))`.
+    fn cleanup(&self, range: Range) -> Option<u32> {
+        let is_cleanup = |token| matches!(self.tree.token_text(token), b"cleanup" | b"__cleanup__");
+        let token = (range.start..range.end).find(|token| is_cleanup(*token))?;
+        (self.tree.token_text(token + 1) == b"(" && token + 2 < range.end).then_some(token + 2)
     }
 
     /// `asm("name")` and attributes behind a declarator.
@@ -363,6 +460,9 @@ impl Parser<'_> {
         form: Form,
     ) -> DeclId {
         let is_typedef = specifiers.is_typedef;
+        if is_function && specifiers.is_auto {
+            return self.declare_nested(name, noreturn, form);
+        }
         if !is_typedef && (specifiers.is_extern || is_function) {
             // It names an entity of the file or of another unit.
             return self.declare_linked(name, is_function, false, noreturn, form);

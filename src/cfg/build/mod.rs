@@ -1,0 +1,141 @@
+//! Control-flow graphs from the parsed body of a procedure.
+//!
+//! A node is a simple statement, a condition, a switch, or a declaration that
+//! does something. Operands of `&&` and `||` and arms of `?:` are nodes of
+//! their own, and leave a hole in the node around them:
+//!
+//! ```text
+//!     x = p && p->n > 0 ? f(p) : 0;
+//!
+//!     (p) -T-> (p->n > 0) -T-> (f(p)) ---> (x = ◦;) --->
+//!      |            |                        ^
+//!      F            F                        |
+//!      +------------+--------> (0) ----------+
+//! ```
+//!
+//! `break`, `continue`, `goto`, labels, empty statements and a bare `return`
+//! are edges only. While building they are joins; at the end every join is
+//! replaced by what follows it (`finish.rs`).
+//!
+//! All computed gotos of a procedure meet in one node, from which an edge
+//! leads to every label whose address is taken. What a scope calls when it is
+//! left is a node on every way out of it (`jumps.rs`).
+
+mod expression;
+mod finish;
+mod jumps;
+mod statement;
+
+use super::draft::{Draft, DraftEdge, DraftLabel, DraftNode, PlainLabel, Site};
+use super::format::NodeKind;
+use super::pragmas::Pragmas;
+use crate::frontend::tree::*;
+use crate::ids::NodeId;
+use jumps::{Guard, LabelState, PendingGoto, Target};
+use rustc_hash::FxHashMap;
+
+/// Builds the graph of a procedure, or says what stands in the way.
+pub fn build(
+    tree: &Tree<'_>,
+    pragmas: &Pragmas,
+    procedure: &Procedure,
+    body: &Stmt,
+) -> Result<Draft, Problem> {
+    let mut builder = Builder {
+        tree,
+        pragmas,
+        nodes: Vec::new(),
+        edges: Vec::new(),
+        labels: FxHashMap::default(),
+        breaks: Vec::new(),
+        continues: Vec::new(),
+        switches: Vec::new(),
+        guards: Vec::new(),
+        guard_count: 0,
+        pending: Vec::new(),
+        dispatch: None,
+        head_stays: false,
+        problem: None,
+    };
+    let entry = builder.add(NodeKind::Entry, Vec::new(), procedure.range);
+    let exit = builder.add(NodeKind::Exit, Vec::new(), procedure.range);
+    let site = Site::Entry { open: procedure.opened };
+    let flow = vec![Dangling { from: entry, label: PlainLabel::Always.into(), site }];
+    let flow = builder.statement(body, flow, true);
+    builder.connect(flow, exit);
+    builder.resolve_gotos();
+    builder.dispatch_to(&procedure.addressed);
+    match builder.problem {
+        Some(problem) => Err(problem),
+        None => Ok(builder.finish()),
+    }
+}
+
+/// An edge whose target is not known yet.
+#[derive(Clone)]
+struct Dangling {
+    from: NodeId,
+    label: DraftLabel,
+    site: Site,
+}
+
+type Flow = Vec<Dangling>;
+
+struct Switch {
+    node: NodeId,
+    has_default: bool,
+}
+
+/// Either a real node or a place where edges meet.
+enum Item {
+    Node(DraftNode),
+    Join,
+}
+
+struct Builder<'a, 't> {
+    tree: &'a Tree<'t>,
+    pragmas: &'a Pragmas,
+    nodes: Vec<Item>,
+    edges: Vec<DraftEdge>,
+    labels: FxHashMap<Label, LabelState>,
+    breaks: Vec<Target>,
+    continues: Vec<Target>,
+    switches: Vec<Switch>,
+    /// What the scopes around this place call when they are left.
+    guards: Vec<Guard>,
+    guard_count: u32,
+    /// Gotos that may leave a scope with something to call.
+    pending: Vec<PendingGoto>,
+    dispatch: Option<NodeId>,
+    /// Nothing may be put into the head of this loop.
+    head_stays: bool,
+    problem: Option<Problem>,
+}
+
+impl Builder<'_, '_> {
+    fn add(&mut self, kind: NodeKind, pieces: Vec<Piece>, range: Range) -> NodeId {
+        let id = NodeId::new(self.nodes.len());
+        self.nodes.push(Item::Node(DraftNode::new(kind, pieces, range)));
+        id
+    }
+
+    fn join(&mut self) -> NodeId {
+        let id = NodeId::new(self.nodes.len());
+        self.nodes.push(Item::Join);
+        id
+    }
+
+    fn connect(&mut self, flow: Flow, to: NodeId) {
+        for Dangling { from, label, site } in flow {
+            self.edges.push(DraftEdge { from, to, label, site });
+        }
+    }
+
+    fn from_join(join: NodeId) -> Flow {
+        vec![Dangling { from: join, label: PlainLabel::Always.into(), site: Site::None }]
+    }
+
+    fn stuck(&mut self, token: u32, what: &'static str) {
+        self.problem.get_or_insert(Problem { token, what });
+    }
+}

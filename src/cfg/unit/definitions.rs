@@ -1,0 +1,152 @@
+//! What a unit defines and declares, and what acts on a program unnamed.
+
+use super::UnitBuilder;
+use super::symbols::words;
+use crate::cfg::format::*;
+use crate::cfg::meaning::Lines;
+use crate::frontend::tree::*;
+use crate::ids::{DeclId, Fingerprint, FpHasher};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::hash_map::Entry;
+
+impl UnitBuilder<'_, '_> {
+    /// Declarations of the file that procedures name, and those they refer to.
+    pub(super) fn declarations(&self) -> Vec<Declaration> {
+        let is_of_file = |decl: &DeclId| self.tree.decls[decl.ix()].scope == DeclScope::File;
+        let tokens = self.tree.procedures.iter().flat_map(|p| p.range.start..p.range.end);
+        let named = tokens.filter_map(|token| match self.tree.refs.get(token) {
+            Ref::Decl(decl) => Some(decl),
+            _ => None,
+        });
+        let mut numbers: FxHashMap<DeclId, u32> = FxHashMap::default();
+        let mut order: Vec<DeclId> = Vec::new();
+        let mut todo: Vec<DeclId> = named.collect();
+        todo.reverse();
+        while let Some(decl) = todo.pop() {
+            if let Entry::Vacant(entry) = numbers.entry(decl) {
+                entry.insert(order.len() as u32);
+                order.push(decl);
+                todo.extend(self.meanings.says(decl).1.iter().rev());
+            }
+        }
+        let described = order.iter().map(|decl| {
+            let (says, refers) = self.meanings.says(*decl);
+            let known = &self.tree.decls[decl.ix()];
+            // Names of procedures' own declarations are not unique.
+            let name = known.name.filter(|_| is_of_file(decl));
+            Declaration {
+                name: name.map_or_else(String::new, |name| self.tree.tokens.names.string(name)),
+                says: *says,
+                refers: refers.iter().map(|target| numbers[target]).collect(),
+                place: self.place(known.at),
+            }
+        });
+        described.collect()
+    }
+
+    /// Variables with static storage. A tentative definition is one too.
+    pub(super) fn definitions(&mut self) -> Vec<Definition> {
+        let procedures: FxHashSet<DeclId> = self.tree.procedures.iter().map(|p| p.decl).collect();
+        let mut found = Vec::new();
+        for (index, decl) in self.tree.decls.iter().enumerate() {
+            let id = DeclId::new(index);
+            let is_variable = !decl.definitions.is_empty() && decl.kind == DeclKind::Variable;
+            // A procedure is compared by its graph; here only who can see it.
+            let visibility = procedures.contains(&id).then(|| self.visibility(decl)).flatten();
+            if !is_variable && decl.alias_of.is_none() && visibility.is_none() {
+                continue;
+            }
+            let Some(symbol) = self.symbols.of_decl(decl) else { continue };
+            let mut hasher = FpHasher::new("definition");
+            hasher.fp(&visibility.unwrap_or_else(|| self.meanings.of_decl(id)));
+            let mut pieces = Vec::new();
+            for definition in &decl.definitions {
+                if let Some(range) = definition.initializer {
+                    pieces.push(Piece::Tokens(range));
+                }
+            }
+            self.meanings.hash_pieces(&pieces, Lines::True, &mut hasher);
+            let mut mentions = self.symbols.uses(&pieces, &[]);
+            if let Some(target) = &decl.alias_of {
+                mentions.push(self.symbols.named(target));
+            }
+            // Of several declarations the one with the initialiser is meant.
+            let at = match pieces.last() {
+                Some(Piece::Tokens(range)) => range.start,
+                _ => decl.forms.last().map_or(0, |form| form.at),
+            };
+            let place = self.place(at);
+            let symbol = self.symbols.intern(symbol);
+            found.push(Definition {
+                symbol,
+                fingerprint: hasher.finish(),
+                mentions,
+                acts: decl.acts,
+                place,
+            });
+        }
+        found
+    }
+
+    /// Who can see a procedure, if something is said about it.
+    fn visibility(&self, decl: &Decl) -> Option<Fingerprint> {
+        let mut hasher = FpHasher::new("visibility");
+        let mut is_said = false;
+        for form in &decl.forms {
+            for piece in &form.pieces {
+                let Piece::Tokens(range) = piece else { continue };
+                for token in range.start..range.end {
+                    let text = self.tree.token_text(token);
+                    if matches!(text, b"visibility" | b"__visibility__") && token + 2 < range.end {
+                        hasher.bytes(self.tree.token_text(token + 2));
+                        is_said = true;
+                    }
+                }
+            }
+        }
+        is_said.then(|| hasher.finish())
+    }
+
+    pub(super) fn composition(&self) -> Fingerprint {
+        let mut hasher = FpHasher::new("composition");
+        for range in &self.tree.composition {
+            self.meanings.hash_pieces(&[Piece::Tokens(*range)], Lines::Symbolic, &mut hasher);
+        }
+        for pragma in &self.meanings.pragmas.of_the_program {
+            hasher.str(pragma);
+        }
+        // Nobody knows what these define for other units.
+        for (range, _) in &self.tree.not_understood {
+            self.meanings.hash_pieces(&[Piece::Tokens(*range)], Lines::True, &mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// Names that asm at file level and pragmas of the program tie together:
+    /// they act, and through them whatever they name.
+    pub(super) fn bonds(&mut self) -> Vec<Definition> {
+        let mut bonds: Vec<Vec<String>> = Vec::new();
+        for range in &self.tree.composition {
+            let words = self.symbols.words_in_strings(*range);
+            bonds.push(words);
+        }
+        for pragma in &self.meanings.pragmas.of_the_program {
+            bonds.push(words(pragma).map(String::from).collect());
+        }
+        let mut found = Vec::new();
+        for (number, names) in bonds.into_iter().enumerate() {
+            let mut fingerprint = FpHasher::new("bond");
+            names.iter().for_each(|name| fingerprint.str(name));
+            let mentions = names.iter().map(|name| self.symbols.named(name)).collect();
+            let name = format!("asm#{number}");
+            found.push(Definition {
+                symbol: self.symbols.intern(Symbol { name, is_static: true }),
+                fingerprint: fingerprint.finish(),
+                mentions,
+                acts: true,
+                place: Place::default(),
+            });
+        }
+        found
+    }
+}

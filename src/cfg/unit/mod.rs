@@ -1,0 +1,130 @@
+//! A unit as the later stages see it: graphs with labels, definitions, and the
+//! places where probes go.
+
+mod definitions;
+mod graphs;
+mod symbols;
+
+use super::build;
+use super::draft::Site;
+use super::format::*;
+use super::meaning::Meanings;
+use crate::frontend::tree::*;
+use crate::ids::Fingerprint;
+use rustc_hash::FxHashMap;
+use symbols::Symbols;
+
+/// All of a unit that follows from its text.
+pub struct Analysis {
+    pub symbols: Vec<Symbol>,
+    /// Functions whose address the unit takes, as indices into the symbols.
+    pub address_taken: Vec<u32>,
+    pub definitions: Vec<Definition>,
+    pub declarations: Vec<Declaration>,
+    pub composition: Fingerprint,
+    pub procedures: Vec<ProcedureIndex>,
+    pub graphs: Vec<Graph>,
+    /// For every procedure, the site of each edge.
+    pub sites: Vec<Vec<Site>>,
+    /// Files of the line map that hold text of the project, in the order of
+    /// the places in nodes.
+    pub files: Vec<String>,
+    pub problems: Vec<String>,
+}
+
+/// Builds graphs and labels. Procedures named in `forced` are opaque whatever
+/// the front end thinks of them, with the given reason.
+pub fn analyse(tree: &Tree<'_>, forced: &FxHashMap<String, String>) -> Analysis {
+    let meanings = Meanings::of(tree);
+    let mut unit = UnitBuilder { tree, meanings: &meanings, symbols: Symbols::of(tree) };
+    let mut procedures = Vec::new();
+    let mut graphs = Vec::new();
+    let mut sites = Vec::new();
+    let mut problems = Vec::new();
+    for (range, problem) in &tree.not_understood {
+        let place = unit.place(range.start);
+        problems.push(format!("{}: {}", unit.place_text(place), problem.what));
+    }
+    for procedure in &tree.procedures {
+        let decl = &tree.decls[procedure.decl.ix()];
+        let symbol = unit.symbols.of_decl(decl);
+        let name =
+            symbol.map_or_else(|| tree.tokens.names.string(procedure.name), |symbol| symbol.name);
+        let built = match (&procedure.body, forced.get(&name)) {
+            (_, Some(reason)) => Err(reason.clone()),
+            (Body::Opaque(problem), _) => Err(unit.explain(problem)),
+            (Body::Parsed(_), _) if meanings.pragmas.shapes_code(procedure.body_range) => Err(
+                String::from("a pragma inside of the body that decides on the form of the code"),
+            ),
+            (Body::Parsed(body), _) => build::build(tree, &meanings.pragmas, procedure, body)
+                .map_err(|problem| unit.explain(&problem)),
+        };
+        let (graph, graph_sites, opaque) = match built {
+            Ok(draft) => {
+                let (graph, sites) = unit.graph(procedure, draft);
+                (graph, sites, None)
+            }
+            Err(why) => {
+                let (graph, sites) = unit.opaque(procedure);
+                (graph, sites, Some(why))
+            }
+        };
+        let mut mentions: Vec<u32> =
+            graph.nodes.iter().flat_map(|node| node.mentions.iter().copied()).collect();
+        mentions.sort_unstable();
+        mentions.dedup();
+        procedures.push(ProcedureIndex {
+            fingerprint: unit.graph_fingerprint(&graph),
+            name,
+            is_static: procedure.is_static,
+            is_constructor: procedure.is_constructor,
+            is_weak: decl.is_weak,
+            opaque,
+            place: unit.place(procedure.range.start),
+            edge_count: graph.edges.len() as u32,
+            mentions,
+        });
+        graphs.push(graph);
+        sites.push(graph_sites);
+    }
+    let mut definitions = unit.definitions();
+    definitions.extend(unit.bonds());
+    let composition = unit.composition();
+    let declarations = unit.declarations();
+    let (symbols, address_taken) = unit.symbols.finish();
+    Analysis {
+        symbols,
+        address_taken,
+        definitions,
+        declarations,
+        composition,
+        procedures,
+        graphs,
+        sites,
+        files: tree.tokens.lines.files.clone(),
+        problems,
+    }
+}
+
+struct UnitBuilder<'a, 't> {
+    tree: &'a Tree<'t>,
+    meanings: &'a Meanings<'a, 't>,
+    symbols: Symbols<'a, 't>,
+}
+
+impl UnitBuilder<'_, '_> {
+    fn place(&self, token: u32) -> Place {
+        let offset = self.tree.tokens.all[token as usize].start;
+        let place = self.tree.tokens.lines.place(offset);
+        place.map_or_else(Place::default, |p| Place { file: p.file, line: p.line })
+    }
+
+    fn place_text(&self, place: Place) -> String {
+        let file = self.tree.tokens.lines.files.get(place.file as usize);
+        format!("{}:{}", file.map_or("", String::as_str), place.line)
+    }
+
+    fn explain(&self, problem: &Problem) -> String {
+        format!("{} at {}", problem.what, self.place_text(self.place(problem.token)))
+    }
+}
