@@ -102,6 +102,7 @@ pub enum Mark {
     Meaning,
     NoMeaning,
     Doubt,
+    Hole,
 }
 
 impl FpHasher {

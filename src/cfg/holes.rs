@@ -1,7 +1,7 @@
 //! Expressions as nodes: which parts are nodes of their own and leave a hole,
 //! and what is left of the expression around them.
 
-use crate::frontend::tree::{Expr, ExprKind, Piece, Range, Ref, Tree};
+use crate::frontend::tree::{Expr, ExprKind, Hole, Piece, Range, Ref, Tree};
 
 /// An expression without the parentheses around it.
 pub fn bare(mut expr: &Expr) -> &Expr {
@@ -48,7 +48,7 @@ pub fn pieces_around(tree: &Tree<'_>, range: Range, holes: &[&Expr]) -> Vec<Piec
     let mut from = range.start;
     for hole in holes {
         pieces.push(Piece::Tokens(Range::new(from, hole.range.start)));
-        pieces.push(Piece::Hole(hole_name(hole)));
+        pieces.push(Piece::Hole(hole_kind(hole)));
         types_of_arms(tree, hole, &mut pieces);
         from = hole.range.end;
     }
@@ -56,15 +56,14 @@ pub fn pieces_around(tree: &Tree<'_>, range: Range, holes: &[&Expr]) -> Vec<Piec
     pieces
 }
 
-/// What is done in a hole with what its operands leave.
-fn hole_name(hole: &Expr) -> &'static str {
+fn hole_kind(hole: &Expr) -> Hole {
     match (&hole.kind, hole.kids.len()) {
-        (ExprKind::And, _) => "&&",
-        (ExprKind::Or, _) => "||",
-        (ExprKind::Conditional, 2) => "?:",
-        (ExprKind::Conditional, _) => "? :",
-        (ExprKind::Generic { .. }, _) => "_Generic",
-        _ => "({})",
+        (ExprKind::And, _) => Hole::And,
+        (ExprKind::Or, _) => Hole::Or,
+        (ExprKind::Conditional, 2) => Hole::Either,
+        (ExprKind::Conditional, _) => Hole::Conditional,
+        (ExprKind::Generic { .. }, _) => Hole::Generic,
+        _ => Hole::Block,
     }
 }
 
@@ -90,7 +89,7 @@ fn types_of_arms(tree: &Tree<'_>, hole: &Expr, pieces: &mut Vec<Piece>) {
         match arm.kind {
             ExprKind::Conditional | ExprKind::Generic { .. } => types_of_arms(tree, arm, pieces),
             // Always int.
-            ExprKind::And | ExprKind::Or | ExprKind::Not => pieces.push(Piece::Hole("int")),
+            ExprKind::And | ExprKind::Or | ExprKind::Not => pieces.push(Piece::Hole(Hole::Int)),
             // What a built-in function returns may depend on its arguments.
             ExprKind::Call { callee: Some(token) } if tree.refs.get(token) != Ref::Undeclared => {
                 pieces.push(Piece::TypeOf(Range::new(token, token + 1)));

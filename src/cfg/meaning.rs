@@ -140,7 +140,7 @@ impl<'a, 't> Meanings<'a, 't> {
         }
         hasher.number(u64::from(decl.is_static));
         hasher.number(u64::from(decl.noreturn));
-        match &decl.enumeration {
+        match decl.enumeration.as_deref() {
             None => {}
             Some(EnumInfo::Value(value)) => hasher.str(&format!("value {value}")),
             Some(EnumInfo::Span(low, high)) => hasher.str(&enumeration_size(*low, *high)),
@@ -180,7 +180,10 @@ impl<'a, 't> Meanings<'a, 't> {
                     hasher.str("◦");
                     refers.push(*decl);
                 }
-                Piece::Hole(operator) => hasher.str(operator),
+                Piece::Hole(hole) => {
+                    hasher.mark(Mark::Hole);
+                    hasher.number(*hole as u64);
+                }
                 Piece::TypeOf(_) => {}
             }
         }
@@ -295,7 +298,10 @@ impl<'a, 't> Meanings<'a, 't> {
             match piece {
                 Piece::Tokens(range) => self.hash_tokens(*range, lines, hasher),
                 Piece::Decl(decl) => hasher.fp(&self.of_decl(*decl)),
-                Piece::Hole(operator) => hasher.str(operator),
+                Piece::Hole(hole) => {
+                    hasher.mark(Mark::Hole);
+                    hasher.number(*hole as u64);
+                }
                 Piece::TypeOf(range) => match self.plain_type(*range) {
                     Some(class) => hasher.str(class),
                     None => self.hash_tokens(*range, lines, hasher),

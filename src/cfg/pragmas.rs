@@ -64,7 +64,7 @@ impl Pragmas {
         let outermost = tree.procedures.iter().filter(|procedure| !procedure.is_nested);
         let bodies: Vec<Range> = outermost.map(|procedure| procedure.body_range).collect();
         let mut state = State::default();
-        for pragma in &tree.pragmas {
+        for pragma in &tree.tokens.pragmas {
             let line = &tree.text[pragma.start as usize..pragma.end as usize];
             let line = String::from_utf8_lossy(line);
             let text = line.trim_start_matches('#').trim_start();

@@ -1,5 +1,5 @@
 //! Preprocessed text into tokens. Line markers go into the line map, pragmas
-//! become tokens of their own. Never fails: a byte that begins no token of C
+//! stand beside the tokens. Never fails: a byte that begins no token of C
 //! becomes a one-byte punctuator, and the parser stumbles over it later.
 
 use super::lines::LineMap;
@@ -32,31 +32,69 @@ pub struct Token {
 
 pub struct Tokens {
     pub all: Vec<Token>,
+    /// Pragmas, by the token they stand before.
+    pub pragmas: Vec<PragmaAt>,
     pub names: Names,
     pub lines: LineMap,
+    /// Offsets of digraphs, with what each stands for.
+    pub digraphs: Vec<(u32, [u8; 2])>,
+}
+
+#[derive(Clone, Debug)]
+pub struct PragmaAt {
+    pub token: u32,
+    pub start: u32,
+    pub end: u32,
 }
 
 /// Cuts preprocessed text into tokens.
 pub fn lex(text: &[u8]) -> Tokens {
-    let mut lexer = Lexer {
-        text,
-        at: 0,
-        tokens: Vec::with_capacity(text.len() / 5),
-        names: Names::default(),
-        lines: LineMap::default(),
-    };
-    lexer.run();
-    let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-    lexer.tokens.push(Token { start: end, end, kind: Kind::End, name: Name(u32::MAX) });
-    Tokens { all: lexer.tokens, names: lexer.names, lines: lexer.lines }
+    let mut scanner = Scanner::new(text);
+    let mut names = Names::default();
+    let mut all = Vec::with_capacity(text.len() / 5);
+    let mut pragmas = Vec::new();
+    loop {
+        let Raw { kind, start, end } = scanner.token();
+        let name = match kind {
+            Kind::Pragma => {
+                pragmas.push(PragmaAt { token: all.len() as u32, start, end });
+                continue;
+            }
+            Kind::Word => names.intern(&text[start as usize..end as usize]),
+            _ => Name(u32::MAX),
+        };
+        all.push(Token { start, end, kind, name });
+        if kind == Kind::End {
+            all.shrink_to_fit();
+            let Scanner { lines, digraphs, .. } = scanner;
+            return Tokens { all, pragmas, names, lines, digraphs };
+        }
+    }
 }
 
-struct Lexer<'t> {
+/// A token without its name.
+pub struct Raw {
+    pub kind: Kind,
+    pub start: u32,
+    pub end: u32,
+}
+
+enum Directive {
+    Pragma,
+    /// Nothing that anybody has to know.
+    Nothing,
+    Unknown,
+}
+
+/// Tokens one by one.
+pub struct Scanner<'t> {
     text: &'t [u8],
     at: usize,
-    tokens: Vec<Token>,
-    names: Names,
+    line_start: bool,
+    /// The second byte of a digraph, which is no part of any token.
+    skip: usize,
     lines: LineMap,
+    digraphs: Vec<(u32, [u8; 2])>,
 }
 
 fn starts_word(byte: u8) -> bool {
@@ -67,81 +105,112 @@ fn continues_word(byte: u8) -> bool {
     starts_word(byte) || byte.is_ascii_digit()
 }
 
-impl Lexer<'_> {
+impl<'t> Scanner<'t> {
+    pub fn new(text: &'t [u8]) -> Self {
+        let mut lines = LineMap::default();
+        lines.newline(0);
+        Self { text, at: 0, line_start: true, skip: 0, lines, digraphs: Vec::new() }
+    }
+
     fn peek(&self, ahead: usize) -> u8 {
         self.text.get(self.at + ahead).copied().unwrap_or(0)
     }
 
-    fn run(&mut self) {
-        let mut line_start = true;
-        self.lines.newline(0);
-        while self.at < self.text.len() {
-            let byte = self.text[self.at];
-            match byte {
+    /// The next token; `End` again and again once the text is over.
+    pub fn token(&mut self) -> Raw {
+        self.at += std::mem::take(&mut self.skip);
+        while let Some(byte) = self.text.get(self.at).copied() {
+            let start = self.at;
+            let kind = match byte {
                 b'\n' => {
                     self.at += 1;
                     self.lines.newline(self.at);
-                    line_start = true;
+                    self.line_start = true;
                     continue;
                 }
                 b' ' | b'\t' | b'\r' | 0x0b | 0x0c => {
                     self.at += 1;
                     continue;
                 }
-                b'#' if line_start => self.directive(),
-                b'/' if self.peek(1) == b'*' => self.block_comment(),
-                b'/' if self.peek(1) == b'/' => self.skip_line(),
-                b'"' => self.quoted(self.at, b'"', Kind::Text),
-                b'\'' => self.quoted(self.at, b'\'', Kind::Char),
+                b'/' if self.peek(1) == b'*' => {
+                    if self.block_comment() {
+                        continue;
+                    }
+                    Kind::Punct
+                }
+                b'/' if self.peek(1) == b'/' => {
+                    self.skip_line();
+                    continue;
+                }
+                b'#' if self.line_start => match self.directive() {
+                    Directive::Pragma => Kind::Pragma,
+                    Directive::Nothing => continue,
+                    Directive::Unknown => Kind::Punct,
+                },
+                b'"' => self.quoted(b'"', Kind::Text),
+                b'\'' => self.quoted(b'\'', Kind::Char),
                 b'0'..=b'9' => self.number(),
                 b'.' if self.peek(1).is_ascii_digit() => self.number(),
                 _ if starts_word(byte) => self.word(),
                 _ => self.punctuator(),
-            }
-            line_start = false;
+            };
+            self.line_start = false;
+            return Raw { kind, start: start as u32, end: self.at as u32 };
         }
-    }
-
-    fn push(&mut self, start: usize, kind: Kind, name: Name) {
-        self.tokens.push(Token { start: start as u32, end: self.at as u32, kind, name });
+        let end = u32::try_from(self.text.len()).unwrap_or(u32::MAX);
+        Raw { kind: Kind::End, start: end, end }
     }
 
     fn skip_line(&mut self) {
-        while self.at < self.text.len() && self.text[self.at] != b'\n' {
-            self.at += 1;
-        }
+        let rest = &self.text[self.at..];
+        self.at += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
     }
 
     /// Comments are gone from preprocessed text unless `-C` was given.
-    fn block_comment(&mut self) {
+    /// False, with only its first byte taken, if one has no end.
+    fn block_comment(&mut self) -> bool {
+        let start = self.at;
         self.at += 2;
         while self.at < self.text.len() {
             if self.text[self.at] == b'*' && self.peek(1) == b'/' {
                 self.at += 2;
-                return;
+                return true;
             }
             if self.text[self.at] == b'\n' {
                 self.lines.newline(self.at + 1);
             }
             self.at += 1;
         }
+        self.lines.forget_after(start);
+        self.at = start + 1;
+        false
     }
 
-    /// A line that begins with `#`: a line marker, or a pragma.
-    fn directive(&mut self) {
+    /// A line that begins with `#`.
+    fn directive(&mut self) -> Directive {
         let start = self.at;
         self.skip_line();
         let line = &self.text[start..self.at];
         if self.lines.marker(line, self.at + 1) {
-            return;
+            return Directive::Nothing;
         }
-        let word = line[1..].trim_ascii_start();
-        if word.starts_with(b"pragma") {
-            self.push(start, Kind::Pragma, Name(u32::MAX));
+        let line = line[1..].trim_ascii_start();
+        let length = line.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        match &line[..length] {
+            b"pragma" => Directive::Pragma,
+            // What preprocessors leave and compilers pass over.
+            b"ident" | b"sccs" | b"define" | b"undef" | b"assert" | b"unassert" => {
+                Directive::Nothing
+            }
+            b"" if line.is_empty() => Directive::Nothing,
+            _ => {
+                self.at = start + 1;
+                Directive::Unknown
+            }
         }
     }
 
-    fn word(&mut self) {
+    fn word(&mut self) -> Kind {
         let start = self.at;
         while self.at < self.text.len() && continues_word(self.text[self.at]) {
             self.at += 1;
@@ -149,16 +218,15 @@ impl Lexer<'_> {
         let word = &self.text[start..self.at];
         if word.len() <= 2 && matches!(word, b"L" | b"u" | b"U" | b"u8") {
             match self.peek(0) {
-                b'"' => return self.quoted(start, b'"', Kind::Text),
-                b'\'' => return self.quoted(start, b'\'', Kind::Char),
+                b'"' => return self.quoted(b'"', Kind::Text),
+                b'\'' => return self.quoted(b'\'', Kind::Char),
                 _ => {}
             }
         }
-        let name = self.names.intern(word);
-        self.push(start, Kind::Word, name);
+        Kind::Word
     }
 
-    fn number(&mut self) {
+    fn number(&mut self) -> Kind {
         let start = self.at;
         while self.at < self.text.len() {
             let byte = self.text[self.at];
@@ -171,12 +239,12 @@ impl Lexer<'_> {
             }
             self.at += 1;
         }
-        self.push(start, Kind::Number, Name(u32::MAX));
+        Kind::Number
     }
 
-    /// A literal from `start` whose opening quote is at the current place. It
-    /// ends at the closing quote, or unfinished at the end of the line.
-    fn quoted(&mut self, start: usize, quote: u8, kind: Kind) {
+    /// A literal whose opening quote is at the current place. One that is not
+    /// finished ends with the line, and is none.
+    fn quoted(&mut self, quote: u8, kind: Kind) -> Kind {
         self.at += 1;
         while self.at < self.text.len() {
             match self.text[self.at] {
@@ -185,31 +253,42 @@ impl Lexer<'_> {
                 byte => {
                     self.at += 1;
                     if byte == quote {
-                        break;
+                        return kind;
                     }
                 }
             }
         }
         self.at = self.at.min(self.text.len());
-        self.push(start, kind, Name(u32::MAX));
+        Kind::Punct
     }
 
-    fn punctuator(&mut self) {
-        const THREE: [&[u8; 3]; 3] = [b"...", b"<<=", b">>="];
-        const TWO: [&[u8; 2]; 20] = [
-            b"->", b"++", b"--", b"<<", b">>", b"<=", b">=", b"==", b"!=", b"&&", b"||", b"+=",
-            b"-=", b"*=", b"/=", b"%=", b"&=", b"|=", b"^=", b"##",
-        ];
-        let start = self.at;
-        let rest = &self.text[start..];
-        self.at += if THREE.iter().any(|p| rest.starts_with(*p)) {
-            3
-        } else if TWO.iter().any(|p| rest.starts_with(*p)) {
-            2
-        } else {
-            1
+    fn punctuator(&mut self) -> Kind {
+        let (first, second, third) = (self.peek(0), self.peek(1), self.peek(2));
+        let length = match (first, second) {
+            (b'.', b'.') if third == b'.' => 3,
+            (b'<', b'<') | (b'>', b'>') => 2 + usize::from(third == b'='),
+            (b'-', b'>' | b'-' | b'=')
+            | (b'+', b'+' | b'=')
+            | (b'&', b'&' | b'=')
+            | (b'|', b'|' | b'=')
+            | (b'<' | b'>' | b'=' | b'!' | b'*' | b'/' | b'%' | b'^', b'=')
+            | (b'#', b'#') => 2,
+            (b'<', b':') => self.digraph(*b"[ "),
+            (b':', b'>') => self.digraph(*b"] "),
+            (b'<', b'%') => self.digraph(*b"{ "),
+            (b'%', b'>') => self.digraph(*b"} "),
+            _ => 1,
         };
-        self.push(start, Kind::Punct, Name(u32::MAX));
+        self.at += length;
+        Kind::Punct
+    }
+
+    /// Another spelling of a bracket: both its bytes have to be overwritten, and
+    /// the token is the first.
+    fn digraph(&mut self, meaning: [u8; 2]) -> usize {
+        self.digraphs.push((self.at as u32, meaning));
+        self.skip = 1;
+        1
     }
 }
 
@@ -219,12 +298,8 @@ mod tests {
 
     fn texts(source: &str) -> Vec<String> {
         let tokens = lex(source.as_bytes());
-        tokens
-            .all
-            .iter()
-            .filter(|t| t.kind != Kind::End)
-            .map(|t| source[t.start as usize..t.end as usize].to_string())
-            .collect()
+        let texts = tokens.all.iter().filter(|t| t.kind != Kind::End);
+        texts.map(|t| source[t.start as usize..t.end as usize].to_string()).collect()
     }
 
     #[test]
@@ -234,11 +309,18 @@ mod tests {
     }
 
     #[test]
-    fn line_markers_are_no_tokens_and_pragmas_are_one() {
-        assert_eq!(
-            texts("# 1 \"a.c\"\nint x;\n#pragma pack(1)\ny"),
-            ["int", "x", ";", "#pragma pack(1)", "y"]
-        );
+    fn line_markers_and_pragmas_are_no_tokens() {
+        let source = "# 1 \"a.c\"\nint x;\n#pragma pack(1)\ny";
+        assert_eq!(texts(source), ["int", "x", ";", "y"]);
+        let pragmas = lex(source.as_bytes()).pragmas;
+        assert_eq!(pragmas.iter().map(|pragma| pragma.token).collect::<Vec<_>>(), [3]);
+    }
+
+    #[test]
+    fn digraphs_are_brackets() {
+        let found = lex(b"a<:1:> <% %> a<::b").digraphs;
+        let places: Vec<u32> = found.iter().map(|(at, _)| *at).collect();
+        assert_eq!(places, [1, 4, 7, 10, 14]);
     }
 
     #[test]

@@ -42,6 +42,12 @@ impl LineMap {
         self.newlines.push(offset as u32);
     }
 
+    /// Takes back the lines that begin behind `offset`.
+    pub fn forget_after(&mut self, offset: usize) {
+        let keep = self.newlines.partition_point(|start| *start as usize <= offset);
+        self.newlines.truncate(keep);
+    }
+
     /// Reads `# 12 "file.c" 1 3` (also in the `#line` form). `next` is where
     /// the next line begins. False if the line is no marker.
     pub fn marker(&mut self, line: &[u8], next: usize) -> bool {

@@ -2,7 +2,7 @@
 //! defined as names is laid beside the true text, token by token; a token that
 //! is a symbol there becomes the symbol in labels.
 
-use super::lex::{Kind, lex};
+use super::lex::{Kind, Scanner};
 use super::tree::{Range, Tree};
 use rustc_hash::FxHashMap;
 
@@ -26,14 +26,22 @@ pub struct Symbolic<'s> {
 /// The tokens that stand for a symbol. Empty if the two texts differ in any
 /// other way, since then nothing is certain.
 pub fn align(tree: &Tree<'_>, symbolic: &Symbolic<'_>) -> FxHashMap<u32, String> {
-    let other = lex(symbolic.text);
-    let other: Vec<_> = other.all.iter().filter(|t| t.kind != Kind::Pragma).collect();
     let mut found = FxHashMap::default();
-    if other.len() != tree.tokens.all.len() {
+    if *symbolic.text == *tree.text {
         return found;
     }
-    for (index, token) in other.iter().enumerate() {
-        let there = &symbolic.text[token.start as usize..token.end as usize];
+    let mut other = Scanner::new(symbolic.text);
+    for (index, token) in tree.tokens.all.iter().enumerate() {
+        let raw = loop {
+            let raw = other.token();
+            if raw.kind != Kind::Pragma {
+                break raw;
+            }
+        };
+        if (raw.kind == Kind::End) != (token.kind == Kind::End) {
+            return FxHashMap::default();
+        }
+        let there = &symbolic.text[raw.start as usize..raw.end as usize];
         let here = tree.token_text(index as u32);
         if here == there {
             continue;

@@ -5,6 +5,7 @@ use super::lex::Tokens;
 use super::names::Name;
 use crate::ids::DeclId;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 
 /// Half-open range of token indices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,13 +36,33 @@ pub enum Piece {
     /// A struct, union or enum body that is a declaration of its own.
     Decl(DeclId),
     /// A sub-expression that consists of nodes of its own; the operator.
-    Hole(&'static str),
+    Hole(Hole),
     /// Tokens that count for the type they have here, not for being run: the
     /// arms of `?:` decide together what type its value has.
     TypeOf(Range),
 }
 
+/// What is done in a hole with what its operands leave.
+#[derive(Clone, Copy, Debug)]
+pub enum Hole {
+    And,
+    Or,
+    /// `a ? b : c`
+    Conditional,
+    /// `a ?: b`
+    Either,
+    Generic,
+    Block,
+    /// The type of what is always an int.
+    Int,
+    Cleanup,
+}
+
 impl Piece {
+    pub fn is_empty(&self) -> bool {
+        self.tokens().is_some_and(|range| range.start == range.end)
+    }
+
     /// The tokens it consists of, if it does.
     pub fn tokens(&self) -> Option<Range> {
         match self {
@@ -85,7 +106,7 @@ pub enum ExprKind {
     /// `_Generic` of which some branch is of interest. The kids are all
     /// branches; for each the type it is for, or `None` for `default`.
     Generic {
-        types: Vec<Option<Range>>,
+        types: Box<Vec<Option<Range>>>,
     },
 }
 
@@ -124,12 +145,7 @@ pub enum StmtKind {
         body: Box<Stmt>,
         cond: Expr,
     },
-    For {
-        init: Option<Box<Stmt>>,
-        cond: Option<Expr>,
-        step: Option<Expr>,
-        body: Box<Stmt>,
-    },
+    For(Box<For>),
     Switch {
         value: Expr,
         body: Box<Stmt>,
@@ -156,6 +172,14 @@ pub enum StmtKind {
         cleanups: Vec<Cleanup>,
     },
     Empty,
+}
+
+#[derive(Debug)]
+pub struct For {
+    pub init: Option<Stmt>,
+    pub cond: Option<Expr>,
+    pub step: Option<Expr>,
+    pub body: Stmt,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -235,15 +259,15 @@ pub struct Decl {
     pub is_static: bool,
     pub noreturn: bool,
     pub is_weak: bool,
-    pub enumeration: Option<EnumInfo>,
+    pub enumeration: Option<Box<EnumInfo>>,
     /// Initialisers and defining declarations of a variable.
     pub definitions: Vec<Defining>,
     /// For what has static storage inside a procedure: that procedure.
     pub owner: Option<Name>,
     /// The name for the linker, where `asm("name")` gives another one.
-    pub link_name: Option<String>,
+    pub link_name: Option<Box<str>>,
     /// What it is another name of: `alias("name")` and the like.
-    pub alias_of: Option<String>,
+    pub alias_of: Option<Box<str>>,
     /// It acts on the program without being named: `section`, `used`, ….
     pub acts: bool,
     /// Token at which the parser was when it first saw it.
@@ -325,7 +349,8 @@ pub struct Problem {
 
 /// A unit as parsed.
 pub struct Tree<'t> {
-    pub text: &'t [u8],
+    /// The text that was parsed, brackets in their usual spelling.
+    pub text: Cow<'t, [u8]>,
     pub tokens: Tokens,
     /// What each token refers to, if it is a name with a declaration.
     pub refs: Refs,
@@ -335,8 +360,6 @@ pub struct Tree<'t> {
     pub not_understood: Vec<(Range, Problem)>,
     /// Top-level asm and pragmas that change the program as a whole.
     pub composition: Vec<Range>,
-    /// Pragmas, by the token they stand before.
-    pub pragmas: Vec<PragmaAt>,
     /// Parameter names of prototypes, which mean nothing.
     pub nameless: FxHashSet<u32>,
     /// Ranges where only a token's true value counts.
@@ -345,13 +368,6 @@ pub struct Tree<'t> {
     pub symbols: FxHashMap<u32, String>,
     /// The same tokens, sorted.
     pub symbol_tokens: Vec<u32>,
-}
-
-#[derive(Clone, Debug)]
-pub struct PragmaAt {
-    pub token: u32,
-    pub start: u32,
-    pub end: u32,
 }
 
 /// What a token refers to.

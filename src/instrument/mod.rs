@@ -50,7 +50,7 @@ pub fn instrument(
         edits.add(tree, *site, *probe, &writer);
     }
     redirect_label_addresses(tree, analysis, &writer, &mut edits);
-    let mut out = edits.apply(tree.text);
+    let mut out = edits.apply(&tree.text);
     writer.postlude(&mut out, probes.len(), record);
     out
 }

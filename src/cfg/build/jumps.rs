@@ -195,7 +195,7 @@ impl Builder<'_, '_> {
             }
             let Cleanup { callee, range } = self.guards[index].cleanup;
             let called = Piece::Tokens(Range::new(callee, callee + 1));
-            let pieces = vec![Piece::Hole("cleanup"), called, Piece::Tokens(range)];
+            let pieces = vec![Piece::Hole(Hole::Cleanup), called, Piece::Tokens(range)];
             let id = self.add(NodeKind::Cleanup, pieces, range);
             if let Item::Node(node) = &mut self.nodes[id.ix()] {
                 node.calls = vec![callee];

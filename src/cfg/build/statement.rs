@@ -63,7 +63,8 @@ impl Builder<'_, '_> {
                 self.connect(yes, head);
                 self.leave(no, after)
             }
-            StmtKind::For { init, cond, step, body } => {
+            StmtKind::For(parts) => {
+                let For { init, cond, step, body } = &**parts;
                 let guards = self.guards.len();
                 if let Some(init) = init {
                     flow = self.for_init(init, flow);
@@ -212,8 +213,12 @@ impl Builder<'_, '_> {
             self.stuck(at.start, "a case label outside of a switch");
             return;
         };
-        switch.has_default |= label == PlainLabel::Default.into();
+        let is_default = label == PlainLabel::Default.into();
+        let is_second = is_default && std::mem::replace(&mut switch.has_default, true);
         let from = switch.node;
+        if is_second {
+            self.stuck(at.start, "a second default");
+        }
         let site = Site::Case { start: at.start, colon: at.colon, falls_in, block };
         flow.push(Dangling { from, label, site });
     }

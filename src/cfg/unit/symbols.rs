@@ -102,7 +102,7 @@ impl<'a, 't> Symbols<'a, 't> {
             return None;
         }
         let name = match &decl.link_name {
-            Some(name) => name.clone(),
+            Some(name) => name.to_string(),
             None => self.tree.tokens.names.string(decl.name?),
         };
         match (decl.scope, decl.owner) {

@@ -94,10 +94,11 @@ impl Evaluator<'_, '_> {
                 let Ref::Decl(decl) = self.parser.tree.refs.get(token) else {
                     return None;
                 };
-                match self.parser.tree.decls[decl.ix()].enumeration {
+                match self.parser.tree.decls[decl.ix()].enumeration.as_deref() {
                     Some(EnumInfo::Value(value))
                         if self.parser.tree.decls[decl.ix()].kind == DeclKind::Enumerator =>
                     {
+                        let value = *value;
                         self.at += 1;
                         Some(value)
                     }

@@ -15,6 +15,16 @@ pub struct Specifiers {
     pub saw_type: bool,
 }
 
+impl Specifiers {
+    /// A declaration made of these specifiers and a declarator.
+    pub fn form(&self, at: u32, declarator: Range) -> Form {
+        let mut pieces = Vec::with_capacity(self.pieces.len() + 1);
+        pieces.extend(self.pieces.iter().filter(|piece| !piece.is_empty()));
+        pieces.push(Piece::Tokens(declarator));
+        Form { pieces, at, end: declarator.end }
+    }
+}
+
 pub struct Parameter {
     pub name: Option<(Name, DeclId)>,
 }
@@ -143,6 +153,10 @@ impl Parser<'_> {
         self.expect(")")
     }
 
+    pub(super) fn at_attribute(&self) -> bool {
+        self.is_word(kw::ATTRIBUTE) || (self.is("[") && self.is_ahead(1, "["))
+    }
+
     /// Any number of `__attribute__((…))`; whether one says `noreturn`.
     pub(super) fn attributes(&mut self) -> Parse<bool> {
         let mut noreturn = false;
@@ -225,7 +239,7 @@ impl Parser<'_> {
         // What an enumeration's enumerators are matters through their values,
         // if these are known.
         let decl = &self.tree.decls[tag.ix()];
-        if !matches!(decl.enumeration, Some(EnumInfo::Span(..))) {
+        if !matches!(decl.enumeration.as_deref(), Some(EnumInfo::Span(..))) {
             pieces.push(Piece::Tokens(body));
         }
         pieces.push(Piece::Tokens(Range::new(after, self.at)));
@@ -311,7 +325,7 @@ impl Parser<'_> {
             }
             let scope = self.next_scope(false, Some(name));
             let decl = self.new_decl(Decl {
-                enumeration: Some(next.clone()),
+                enumeration: Some(Box::new(next.clone())),
                 ..Decl::new(Some(name), DeclKind::Enumerator, scope)
             });
             self.scopes.bind(Space::Ordinary, name, decl);
@@ -332,10 +346,10 @@ impl Parser<'_> {
                 return self.stop("expected `,` or `}`");
             }
         }
-        self.tree.decls[tag.ix()].enumeration = Some(match span {
+        self.tree.decls[tag.ix()].enumeration = Some(Box::new(match span {
             Some((low, high)) => EnumInfo::Span(low, high),
             None => EnumInfo::After(None, 0),
-        });
+        }));
         if span.is_none() {
             // Beyond int the type of each depends on all.
             for member in members {
@@ -542,9 +556,7 @@ impl Parser<'_> {
             let start = self.at;
             let declarator = self.declarator(true)?;
             self.attributes()?;
-            let mut pieces = specifiers.pieces;
-            pieces.push(Piece::Tokens(Range::new(start, self.at)));
-            let form = Form { pieces, at: specifiers.start, end: self.at };
+            let form = specifiers.form(specifiers.start, Range::new(start, self.at));
             let nesting = self.procedure.as_ref().map_or(0, |procedure| procedure.nesting + 1);
             let number = (parameters.len() as u32, nesting);
             let name = declarator.name.map(|(token, name)| {

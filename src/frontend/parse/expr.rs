@@ -417,7 +417,7 @@ impl Parser<'_> {
         if self.unevaluated > 0 || !kids.iter().any(Expr::is_interesting) {
             return Ok(Expr::plain(range, Vec::new()));
         }
-        Ok(Expr { kind: ExprKind::Generic { types }, range, kids, weak: false })
+        Ok(Expr { kind: ExprKind::Generic { types: Box::new(types) }, range, kids, weak: false })
     }
 
     /// `{ … }` after `=` or in a compound literal.

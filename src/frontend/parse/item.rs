@@ -86,9 +86,7 @@ impl Parser<'_> {
             let is_function = declarator.first == Some(Derivation::Function);
             let mut noreturn = specifiers.noreturn;
             noreturn |= self.asm_label_and_attributes()?;
-            let mut pieces = specifiers.pieces.clone();
-            pieces.push(Piece::Tokens(Range::new(from, self.at)));
-            let form = Form { pieces, at: start, end: self.at };
+            let form = specifiers.form(start, Range::new(from, self.at));
             if first && is_function && (self.is("{") || self.old_style_follows(&declarator)) {
                 return self.definition(start, specifiers, declarator, form, noreturn);
             }
@@ -198,7 +196,7 @@ impl Parser<'_> {
 
     /// The name for the linker and what it is an alias of, as far as a
     /// declaration made of these ranges says.
-    fn other_names(&self, ranges: &[Range]) -> (Option<String>, Option<String>) {
+    fn other_names(&self, ranges: &[Range]) -> (Option<Box<str>>, Option<Box<str>>) {
         let (mut link_name, mut alias_of) = (None, None);
         let tokens = ranges.iter().flat_map(|range| {
             let end = range.end;
@@ -218,13 +216,13 @@ impl Parser<'_> {
     }
 
     /// The text of the string literals from a token on.
-    fn literal_at(&self, mut token: u32) -> Option<String> {
+    fn literal_at(&self, mut token: u32) -> Option<Box<str>> {
         let mut text = String::new();
         while self.tree.tokens.all[token as usize].kind == Kind::Text {
             text.push_str(String::from_utf8_lossy(self.tree.token_text(token)).trim_matches('"'));
             token += 1;
         }
-        (!text.is_empty()).then_some(text)
+        (!text.is_empty()).then(|| text.into_boxed_str())
     }
 
     fn definition(
@@ -435,9 +433,7 @@ impl Parser<'_> {
                 let Some(index) = indices.get(&name).copied() else {
                     return self.stop("not a parameter");
                 };
-                let mut pieces = specifiers.pieces.clone();
-                pieces.push(Piece::Tokens(Range::new(from, self.at)));
-                let form = Form { pieces, at: specifiers.start, end: self.at };
+                let form = specifiers.form(specifiers.start, Range::new(from, self.at));
                 self.declare_parameter((index as u32, nesting), token, name, form);
                 if !self.eat(",") {
                     break;

@@ -17,6 +17,7 @@ use super::tree::*;
 use crate::ids::DeclId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use scope::{Scopes, Space};
+use std::borrow::Cow;
 
 /// How deep blocks, parentheses and declarators may nest.
 const MAX_DEPTH: u32 = 400;
@@ -26,18 +27,12 @@ type Parse<T> = Result<T, Problem>;
 
 /// Parses a unit. `is_system` tells for each file of the line map whether its
 /// procedures are left alone.
-pub fn parse<'t>(text: &'t [u8], mut tokens: Tokens, is_system: &dyn Fn(&str) -> bool) -> Tree<'t> {
-    let mut pragmas = Vec::new();
-    let mut plain: Vec<Token> = Vec::with_capacity(tokens.all.len());
-    for token in &tokens.all {
-        if token.kind == Kind::Pragma {
-            let at = plain.len() as u32;
-            pragmas.push(PragmaAt { token: at, start: token.start, end: token.end });
-        } else {
-            plain.push(*token);
-        }
+pub fn parse<'t>(text: &'t [u8], tokens: Tokens, is_system: &dyn Fn(&str) -> bool) -> Tree<'t> {
+    let mut text = Cow::Borrowed(text);
+    for (offset, meaning) in &tokens.digraphs {
+        let offset = *offset as usize;
+        text.to_mut()[offset..offset + meaning.len()].copy_from_slice(meaning);
     }
-    tokens.all = plain;
     let system_files: Vec<bool> = tokens.lines.files.iter().map(|file| is_system(file)).collect();
     let count = tokens.all.len();
     let mut parser = Parser {
@@ -49,7 +44,6 @@ pub fn parse<'t>(text: &'t [u8], mut tokens: Tokens, is_system: &dyn Fn(&str) ->
             procedures: Vec::new(),
             not_understood: Vec::new(),
             composition: Vec::new(),
-            pragmas,
             nameless: FxHashSet::default(),
             constants: Vec::new(),
             symbols: FxHashMap::default(),
@@ -205,21 +199,27 @@ impl Parser<'_> {
         result
     }
 
-    /// The index one past the bracket that closes the one at `open`.
+    /// The index one past the bracket that closes the one at `open`, if all
+    /// between them match.
     fn matching(&self, open: u32) -> Option<u32> {
-        let mut depth = 0u32;
+        let mut opened = Vec::new();
         for (index, token) in self.tree.tokens.all.iter().enumerate().skip(open as usize) {
-            if token.kind == Kind::Punct {
-                match self.bytes(token) {
-                    b"(" | b"[" | b"{" => depth += 1,
-                    b")" | b"]" | b"}" => {
-                        depth = depth.checked_sub(1)?;
-                        if depth == 0 {
-                            return Some(index as u32 + 1);
-                        }
+            if token.kind != Kind::Punct {
+                continue;
+            }
+            match self.bytes(token) {
+                b"(" => opened.push(b')'),
+                b"[" => opened.push(b']'),
+                b"{" => opened.push(b'}'),
+                [closer @ (b')' | b']' | b'}')] => {
+                    if opened.pop() != Some(*closer) {
+                        return None;
                     }
-                    _ => {}
+                    if opened.is_empty() {
+                        return Some(index as u32 + 1);
+                    }
                 }
+                _ => {}
             }
         }
         None

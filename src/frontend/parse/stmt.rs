@@ -76,7 +76,7 @@ impl Parser<'_> {
         if !is_label && self.type_starts(0) {
             return self.local_declaration();
         }
-        if self.is_word(kw::ATTRIBUTE) {
+        if self.at_attribute() {
             // An attribute declaration, or the attribute of a declaration.
             let start = self.at;
             self.attributes()?;
@@ -171,6 +171,10 @@ impl Parser<'_> {
         if self.is("{") {
             return Ok(self.compound()?.kind);
         }
+        if self.at_attribute() {
+            self.attributes()?;
+            return self.deeper(Self::statement_kind);
+        }
         if self.at_label() {
             return self.labelled();
         }
@@ -230,10 +234,6 @@ impl Parser<'_> {
                 Ok(StmtKind::Return(value))
             }
             kw::ASM => self.asm_statement(),
-            kw::ATTRIBUTE => {
-                self.attributes()?;
-                self.statement_kind()
-            }
             _ => self.expression_statement(),
         }
     }
@@ -270,18 +270,18 @@ impl Parser<'_> {
         let init = if self.eat(";") {
             None
         } else if self.type_starts(0) {
-            Some(Box::new(self.local_declaration()?))
+            Some(self.local_declaration()?)
         } else {
             let start = self.at;
             let kind = self.expression_statement()?;
-            Some(Box::new(Stmt { kind, range: Range::new(start, self.at) }))
+            Some(Stmt { kind, range: Range::new(start, self.at) })
         };
         let cond = if self.is(";") { None } else { Some(self.expression()?) };
         self.expect(";")?;
         let step = if self.is(")") { None } else { Some(self.expression()?) };
         self.expect(")")?;
-        let body = self.scoped()?;
-        Ok(StmtKind::For { init, cond, step, body })
+        let body = *self.scoped()?;
+        Ok(StmtKind::For(Box::new(For { init, cond, step, body })))
     }
 
     fn asm_statement(&mut self) -> Parse<StmtKind> {
@@ -353,9 +353,7 @@ impl Parser<'_> {
             if let Some(callee) = self.cleanup(own).or_else(|| self.cleanup(shared)) {
                 cleanups.push(Cleanup { callee, range: own });
             }
-            let mut pieces = specifiers.pieces.clone();
-            pieces.push(Piece::Tokens(Range::new(from, self.at)));
-            let form = Form { pieces, at: start, end: self.at };
+            let form = specifiers.form(start, own);
             if is_function && (self.is("{") || self.old_style_follows(&declarator)) {
                 self.nested_definition(start, &specifiers, declarator, form, noreturn)?;
                 let range = Range::new(start, self.at);
