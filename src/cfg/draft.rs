@@ -36,6 +36,27 @@ pub enum Site {
     AfterDeclaration { end: u32 },
 }
 
+/// Where a log of all nodes can note that a node runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RunSite {
+    /// Nothing can be put there.
+    None,
+    /// Around an expression, before it is evaluated.
+    Before(Range),
+    /// Around an expression whose value nobody uses, when it was evaluated.
+    Behind(Range),
+    /// Around a condition, when it was evaluated.
+    Outcome(Range),
+    /// Around a value that is returned, when it was evaluated.
+    Value(Range),
+    /// A declaration before this token.
+    DeclaredBefore(u32),
+    /// A declaration behind this token.
+    DeclaredBehind(u32),
+    /// A statement, which becomes a block.
+    Block(Range),
+}
+
 #[derive(Debug)]
 pub struct DraftNode {
     pub kind: NodeKind,
@@ -51,6 +72,7 @@ pub struct DraftNode {
     pub calls_pointer: bool,
     /// It is an asm statement, whose text may name anything.
     pub is_asm: bool,
+    pub run: RunSite,
 }
 
 impl DraftNode {
@@ -63,6 +85,7 @@ impl DraftNode {
             calls_are_certain: true,
             calls_pointer: false,
             is_asm: false,
+            run: RunSite::None,
         }
     }
 }

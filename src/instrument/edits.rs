@@ -42,11 +42,14 @@ impl Edits {
         self.0.push(Edit { offset, turn, text });
     }
 
-    pub fn prelude(&mut self, tree: &Tree<'_>, writer: &Writer, probes: usize) {
-        if probes > 0 {
-            let first = tree.tokens.all[0].start;
-            self.insert(first, Turn::Before, writer.prelude());
-        }
+    /// Puts text before all others.
+    pub fn first(&mut self, tree: &Tree<'_>, text: String) {
+        self.insert(tree.tokens.all[0].start, Turn::Before, text);
+    }
+
+    /// Puts text right behind a token.
+    pub fn put_behind(&mut self, tree: &Tree<'_>, token: u32, text: String) {
+        self.insert(tree.tokens.all[token as usize].end, Turn::Behind, text);
     }
 
     pub fn add(&mut self, tree: &Tree<'_>, site: Site, probe: ProbeId, writer: &Writer) {
@@ -143,7 +146,7 @@ impl Edits {
         }
     }
 
-    fn enclose(&mut self, tree: &Tree<'_>, range: Range, open: String, close: String) {
+    pub fn enclose(&mut self, tree: &Tree<'_>, range: Range, open: String, close: String) {
         let (start, end) = offsets(tree, range);
         let length = tree.text.len() as u32;
         self.insert(start, Turn::Opens { from_end: length - end }, open);

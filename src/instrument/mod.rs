@@ -2,6 +2,7 @@
 //! insertions: the lines of the user's text stay where they are.
 
 mod edits;
+mod log;
 mod text;
 
 use crate::cfg::draft::Site;
@@ -9,6 +10,7 @@ use crate::cfg::unit::Analysis;
 use crate::frontend::Tree;
 use crate::frontend::tree::Label;
 use crate::ids::{Fingerprint, ProbeId};
+pub use log::log_nodes;
 use rustc_hash::FxHashMap;
 pub use text::{Architecture, MAP_SECTION, RECORD_SECTION, UNITS_SECTION};
 
@@ -45,7 +47,9 @@ pub fn instrument(
         .collect();
     let writer = text::Writer::new(unit, architecture);
     let mut edits = edits::Edits::default();
-    edits.prelude(tree, &writer, probes.len());
+    if !probes.is_empty() {
+        edits.first(tree, writer.prelude());
+    }
     for (site, probe) in &probes {
         edits.add(tree, *site, *probe, &writer);
     }

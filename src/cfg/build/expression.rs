@@ -6,6 +6,44 @@ use crate::cfg::holes::{
 };
 use crate::frontend::lex::Kind;
 
+/// What becomes of the value of an expression that is a node.
+#[derive(Clone, Copy)]
+pub(super) enum Used {
+    /// Nothing.
+    Dropped,
+    /// It decides where to go, as something true or false.
+    Condition,
+    Returned,
+    /// The expression stands for a whole declaration.
+    Declaration,
+    /// The same in the head of a loop.
+    InHead,
+    /// Something else.
+    Otherwise,
+}
+
+impl Used {
+    /// Where to note that a node runs that nothing inside of it comes before.
+    fn before(self, expr: Range) -> RunSite {
+        match self {
+            Self::Declaration => RunSite::DeclaredBefore(expr.start),
+            Self::InHead => RunSite::None,
+            _ => RunSite::Before(expr),
+        }
+    }
+
+    /// The same for one whose operands are nodes that run before it.
+    fn behind(self, expr: Range) -> RunSite {
+        match self {
+            Self::Dropped => RunSite::Behind(expr),
+            Self::Condition => RunSite::Outcome(expr),
+            Self::Returned => RunSite::Value(expr),
+            Self::Declaration => RunSite::DeclaredBehind(expr.end - 1),
+            Self::InHead | Self::Otherwise => RunSite::None,
+        }
+    }
+}
+
 impl Builder<'_, '_> {
     /// A node for an expression: what it evaluates on the way first, then
     /// itself. The flow behind it is empty if it calls what never returns.
@@ -13,13 +51,18 @@ impl Builder<'_, '_> {
         &mut self,
         kind: NodeKind,
         expr: &Expr,
+        used: Used,
         shown: Range,
         flow: Flow,
     ) -> (NodeId, Flow) {
         let mut holes = Vec::new();
         let mut calls = Vec::new();
         own_parts(expr, &mut holes, &mut calls);
+        let front = self.nodes.len();
         let flow = self.unordered(expr, shown, &holes, &calls, flow);
+        if let Some(Item::Node(front)) = self.nodes.get_mut(front) {
+            front.run = used.before(expr.range);
+        }
         let flow = self.operands(expr, flow);
         let id = self.add(kind, pieces_around(self.tree, shown, &holes), shown);
         self.connect(flow, id);
@@ -27,6 +70,8 @@ impl Builder<'_, '_> {
         if let Item::Node(node) = &mut self.nodes[id.ix()] {
             node.calls = calls;
             node.calls_pointer = has_indirect_call(expr);
+            let is_first = holes.is_empty();
+            node.run = if is_first { used.before(expr.range) } else { used.behind(expr.range) };
         }
         let out = if never_returns { Vec::new() } else { Self::from_join(id) };
         (id, out)
@@ -148,7 +193,8 @@ impl Builder<'_, '_> {
     /// `a ?: b` for its value, which is that of `a` unless that is zero. Nothing
     /// can be put around `a`, so only the other way has a probe.
     fn either(&mut self, cond: &Expr, otherwise: &Expr, flow: Flow) -> Flow {
-        let (id, out) = self.expression_node(NodeKind::Predicate, cond, cond.range, flow);
+        let (id, out) =
+            self.expression_node(NodeKind::Predicate, cond, Used::Otherwise, cond.range, flow);
         if out.is_empty() {
             return out;
         }
@@ -170,7 +216,7 @@ impl Builder<'_, '_> {
         for (index, item) in items.iter().enumerate() {
             flow = match &item.kind {
                 StmtKind::Expr(value) if index + 1 == items.len() => {
-                    self.simple(value, item.range, Site::None, flow)
+                    self.simple(value, Used::Otherwise, item.range, Site::None, flow)
                 }
                 _ => self.statement(item, flow, true),
             };
@@ -200,7 +246,7 @@ impl Builder<'_, '_> {
         if is_hole(inner) {
             return self.operands(inner, flow);
         }
-        self.expression_node(NodeKind::Statement, inner, inner.range, flow).1
+        self.expression_node(NodeKind::Statement, inner, Used::Otherwise, inner.range, flow).1
     }
 
     /// A condition: the flow when it holds and when it does not.
@@ -240,13 +286,25 @@ impl Builder<'_, '_> {
             }
             (ExprKind::Literal(holds), _) => {
                 let holds = *holds;
-                let (id, _) = self.expression_node(NodeKind::Predicate, expr, expr.range, flow);
+                let (id, _) = self.expression_node(
+                    NodeKind::Predicate,
+                    expr,
+                    Used::Condition,
+                    expr.range,
+                    flow,
+                );
                 let label = if holds { PlainLabel::True } else { PlainLabel::False };
                 let out = vec![Dangling { from: id, label: label.into(), site: Site::None }];
                 if holds { (out, Vec::new()) } else { (Vec::new(), out) }
             }
             _ => {
-                let (id, out) = self.expression_node(NodeKind::Predicate, expr, expr.range, flow);
+                let (id, out) = self.expression_node(
+                    NodeKind::Predicate,
+                    expr,
+                    Used::Condition,
+                    expr.range,
+                    flow,
+                );
                 let stays = self.head_stays;
                 let arm = |label: PlainLabel, outcome| {
                     let arm = Site::Arm { condition: expr.range, weak: expr.weak, outcome };
@@ -262,8 +320,15 @@ impl Builder<'_, '_> {
     }
 
     /// A statement that is one node.
-    pub(super) fn simple(&mut self, expr: &Expr, shown: Range, site: Site, flow: Flow) -> Flow {
-        let (_, mut out) = self.expression_node(NodeKind::Statement, expr, shown, flow);
+    pub(super) fn simple(
+        &mut self,
+        expr: &Expr,
+        used: Used,
+        shown: Range,
+        site: Site,
+        flow: Flow,
+    ) -> Flow {
+        let (_, mut out) = self.expression_node(NodeKind::Statement, expr, used, shown, flow);
         if calls_anything(expr) {
             out.iter_mut().for_each(|edge| edge.site = site);
         }

@@ -115,7 +115,8 @@ impl Builder<'_, '_> {
 
     /// `goto *e;` jumps without calling what scopes would call.
     pub(super) fn computed_goto(&mut self, target: &Expr, stmt: &Stmt, flow: Flow) -> Flow {
-        let (_, out) = self.expression_node(NodeKind::Statement, target, stmt.range, flow);
+        let (_, out) =
+            self.expression_node(NodeKind::Statement, target, Used::Otherwise, stmt.range, flow);
         let dispatch = match self.dispatch {
             Some(dispatch) => dispatch,
             None => self.add(NodeKind::Dispatch, Vec::new(), stmt.range),
@@ -152,6 +153,7 @@ impl Builder<'_, '_> {
         let id = self.add(NodeKind::Statement, pieces, stmt.range);
         if let Item::Node(node) = &mut self.nodes[id.ix()] {
             node.is_asm = true;
+            node.run = RunSite::Block(stmt.range);
         }
         self.connect(flow, id);
         id

@@ -26,11 +26,12 @@ mod finish;
 mod jumps;
 mod statement;
 
-use super::draft::{Draft, DraftEdge, DraftLabel, DraftNode, PlainLabel, Site};
+use super::draft::{Draft, DraftEdge, DraftLabel, DraftNode, PlainLabel, RunSite, Site};
 use super::format::NodeKind;
 use super::pragmas::Pragmas;
 use crate::frontend::tree::*;
 use crate::ids::NodeId;
+use expression::Used;
 use jumps::{Guard, LabelState, PendingGoto, Target};
 use rustc_hash::FxHashMap;
 

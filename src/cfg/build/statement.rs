@@ -16,11 +16,11 @@ impl Builder<'_, '_> {
             }
             StmtKind::Expr(expr) => {
                 let site = Site::AfterExpression { end: expr.range.end };
-                self.simple(expr, stmt.range, site, flow)
+                self.simple(expr, Used::Dropped, stmt.range, site, flow)
             }
             StmtKind::Decl(expr) => {
                 let site = Site::AfterDeclaration { end: stmt.range.end };
-                self.simple(expr, stmt.range, site, flow)
+                self.simple(expr, Used::Declaration, stmt.range, site, flow)
             }
             StmtKind::Guarded { declaration, cleanups } => {
                 let flow = self.statement(declaration, flow, in_block);
@@ -81,7 +81,7 @@ impl Builder<'_, '_> {
                 let mut back = Self::from_join(next);
                 if let Some(step) = step {
                     let site = Site::AfterExpression { end: step.range.end };
-                    back = self.in_head(|b| b.simple(step, step.range, site, back));
+                    back = self.in_head(|b| b.simple(step, Used::Dropped, step.range, site, back));
                 }
                 self.connect(back, head);
                 let out = self.leave(no, after);
@@ -97,8 +97,13 @@ impl Builder<'_, '_> {
             StmtKind::Continue => self.jump(self.continues.last().copied(), stmt, flow),
             StmtKind::Return(value) => {
                 if let Some(value) = value {
-                    let (_, out) =
-                        self.expression_node(NodeKind::Statement, value, stmt.range, flow);
+                    let (_, out) = self.expression_node(
+                        NodeKind::Statement,
+                        value,
+                        Used::Returned,
+                        stmt.range,
+                        flow,
+                    );
                     flow = out;
                 }
                 let flow = self.clean_up(0, flow);
@@ -111,7 +116,7 @@ impl Builder<'_, '_> {
     /// Nothing can be put behind a declaration in the head of a loop.
     fn for_init(&mut self, init: &Stmt, flow: Flow) -> Flow {
         match &init.kind {
-            StmtKind::Decl(expr) => self.simple(expr, init.range, Site::None, flow),
+            StmtKind::Decl(expr) => self.simple(expr, Used::InHead, init.range, Site::None, flow),
             StmtKind::Guarded { declaration, cleanups } => {
                 let flow = self.for_init(declaration, flow);
                 self.guard(cleanups);
@@ -158,7 +163,8 @@ impl Builder<'_, '_> {
     }
 
     fn switch(&mut self, value: &Expr, body: &Stmt, flow: Flow) -> Flow {
-        let (node, reached) = self.expression_node(NodeKind::Switch, value, value.range, flow);
+        let (node, reached) =
+            self.expression_node(NodeKind::Switch, value, Used::Otherwise, value.range, flow);
         let after = self.join();
         self.breaks.push(self.target(after));
         self.switches.push(Switch { node, has_default: false });

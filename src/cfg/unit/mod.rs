@@ -6,7 +6,7 @@ mod graphs;
 mod symbols;
 
 use super::build;
-use super::draft::Site;
+use super::draft::{RunSite, Site};
 use super::format::*;
 use super::meaning::Meanings;
 use crate::frontend::tree::*;
@@ -26,6 +26,8 @@ pub struct Analysis {
     pub graphs: Vec<Graph>,
     /// For every procedure, the site of each edge.
     pub sites: Vec<Vec<Site>>,
+    /// The same for each node, of where to note that it runs.
+    pub runs: Vec<Vec<RunSite>>,
     /// Files of the line map that hold text of the project, in the order of
     /// the places in nodes.
     pub files: Vec<String>,
@@ -40,6 +42,7 @@ pub fn analyse(tree: &Tree<'_>, forced: &FxHashMap<String, String>) -> Analysis 
     let mut procedures = Vec::new();
     let mut graphs = Vec::new();
     let mut sites = Vec::new();
+    let mut runs = Vec::new();
     let mut problems = Vec::new();
     for (range, problem) in &tree.not_understood {
         let place = unit.place(range.start);
@@ -59,6 +62,10 @@ pub fn analyse(tree: &Tree<'_>, forced: &FxHashMap<String, String>) -> Analysis 
             (Body::Parsed(body), _) => build::build(tree, &meanings.pragmas, procedure, body)
                 .map_err(|problem| unit.explain(&problem)),
         };
+        runs.push(match &built {
+            Ok(draft) => draft.nodes.iter().map(|node| node.run).collect(),
+            Err(_) => Vec::new(),
+        });
         let (graph, graph_sites, opaque) = match built {
             Ok(draft) => {
                 let (graph, sites) = unit.graph(procedure, draft);
@@ -101,6 +108,7 @@ pub fn analyse(tree: &Tree<'_>, forced: &FxHashMap<String, String>) -> Analysis 
         procedures,
         graphs,
         sites,
+        runs,
         files: tree.tokens.lines.files.clone(),
         problems,
     }
