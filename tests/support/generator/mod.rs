@@ -1,0 +1,36 @@
+//! Random C programs with tests, and random edits of them.
+//!
+//! A `Program` is abstract: edits change it, not its text, so that whatever
+//! comes out is again a valid program without undefined behaviour, and edits
+//! can follow one another. Nothing here reads or writes anything, and the same
+//! seed gives the same program everywhere.
+//!
+//! A program ends by construction: it has a tank of fuel, and every round of a
+//! loop, jump back and recursive call uses some. Its output does not depend on
+//! addresses, on the compiler, or on what C leaves open (`expressions`).
+
+#![allow(dead_code)]
+
+mod check;
+mod edit;
+mod edit_code;
+mod edit_declarations;
+mod edit_neutral;
+mod edit_procedures;
+mod expressions;
+mod make;
+mod options;
+mod print;
+mod print_code;
+mod print_special;
+mod program;
+mod random;
+mod special;
+mod statements;
+
+pub use check::is_valid;
+pub use edit::{Edit, EditKind, Effect, edit, edit_of_kind};
+pub use make::program;
+pub use options::{Construct, Options};
+pub use program::Program;
+pub use random::Random;

@@ -1,0 +1,800 @@
+//! Expressions and statements as C text.
+
+use super::expressions::branches;
+use super::options::Construct;
+use super::program::*;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+pub struct Printer<'a> {
+    pub program: &'a Program,
+    pub layout: &'a Layout,
+    pub text: String,
+    pub constructs: BTreeSet<Construct>,
+    level: usize,
+    /// Of the procedure that is being printed.
+    rank: u32,
+    labels: BTreeSet<u32>,
+    scopes: Vec<Vec<Var>>,
+    statement_expressions: usize,
+    switches: usize,
+}
+
+impl<'a> Printer<'a> {
+    pub fn new(program: &'a Program, layout: &'a Layout) -> Self {
+        Self {
+            program,
+            layout,
+            text: String::new(),
+            constructs: BTreeSet::new(),
+            level: 0,
+            rank: 0,
+            labels: BTreeSet::new(),
+            scopes: vec![program.globals.iter().map(|global| global.var).collect()],
+            statement_expressions: 0,
+            switches: 0,
+        }
+    }
+
+    pub fn note(&mut self, construct: Construct) {
+        self.constructs.insert(construct);
+    }
+
+    pub fn line(&mut self, text: &str) {
+        if !text.is_empty() {
+            let indent = self.level * self.layout.indent;
+            let _ = write!(self.text, "{:indent$}{text}", "");
+        }
+        self.text.push('\n');
+    }
+
+    /// A line that begins at the margin, whatever is around it.
+    fn margin(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    fn gap(&self) -> &'static str {
+        if self.layout.airy { " " } else { "" }
+    }
+
+    pub fn type_name(&mut self, of: Type) -> String {
+        let name = match of {
+            Type::Unsigned => "unsigned",
+            Type::UnsignedLong => "unsigned long",
+            Type::UnsignedLongLong => "unsigned long long",
+            Type::Int => "int",
+            Type::Long => "long",
+            Type::Short => "short",
+            Type::UnsignedShort => "unsigned short",
+            Type::SignedChar => "signed char",
+            Type::UnsignedChar => "unsigned char",
+            Type::Bool => "_Bool",
+            Type::Typedef(id) => {
+                self.note(Construct::Typedef);
+                return format!("type{id}");
+            }
+        };
+        name.to_string()
+    }
+
+    fn member_place(&mut self, var: Var, number: usize) -> String {
+        match var.class {
+            Class::StructPointer(_) => {
+                self.note(Construct::StructPointer);
+                format!("{}->m{number}", var.name())
+            }
+            _ => format!("{}.m{number}", var.name()),
+        }
+    }
+
+    /// As the operand of arithmetic: never of a type narrower than `unsigned`.
+    pub fn operand(&mut self, expr: &Expr) -> String {
+        let text = self.expr(expr);
+        let text = self.wrapped(expr, text);
+        if expr.is_int() { format!("(unsigned){text}") } else { text }
+    }
+
+    /// In parentheses, unless no operator can bind tighter.
+    fn wrapped(&self, expr: &Expr, text: String) -> String {
+        let loose = matches!(
+            expr,
+            Expr::Negate(..)
+                | Expr::Binary(..)
+                | Expr::And(..)
+                | Expr::Or(..)
+                | Expr::Choose(..)
+                | Expr::Elvis(..)
+                | Expr::Comma(..)
+                | Expr::Assign(..)
+                | Expr::Step { .. }
+                | Expr::Constant(_)
+        );
+        if loose { format!("({text})") } else { text }
+    }
+
+    /// Where only truth counts.
+    fn truth(&mut self, expr: &Expr) -> String {
+        let text = self.expr(expr);
+        self.wrapped(expr, text)
+    }
+
+    fn list(&mut self, exprs: &[Expr]) -> String {
+        let separator = if self.layout.airy { " , " } else { ", " };
+        let all: Vec<String> = exprs
+            .iter()
+            .map(|expr| match expr {
+                // A comma of their own must not separate arguments.
+                Expr::Comma(..) | Expr::Literal(..) => format!("({})", self.expr(expr)),
+                _ => self.expr(expr),
+            })
+            .collect();
+        all.join(separator)
+    }
+
+    /// A place to assign to.
+    fn place(&mut self, expr: &Expr) -> String {
+        match expr {
+            Expr::Read(var) if var.class == Class::Pointer => format!("*{}", var.name()),
+            Expr::Read(var) => var.name(),
+            Expr::Index(var, index) => format!("{}[{} & 7u]", var.name(), self.operand(index)),
+            Expr::Member(var, number) => self.member_place(*var, *number),
+            _ => unreachable!("not assignable: {expr:?}"),
+        }
+    }
+
+    fn binary(&mut self, operator: Binary, a: &Expr, b: &Expr) -> String {
+        if branches(a) && branches(b) {
+            self.note(Construct::UnorderedOperands);
+        }
+        let (a, b) = (self.operand(a), self.operand(b));
+        let symbol = symbol(operator);
+        match operator {
+            Binary::Div | Binary::Mod => format!("{a} {symbol} ({b} | 1u)"),
+            Binary::Shl | Binary::Shr => format!("{a} {symbol} ({b} & 15u)"),
+            _ => format!("{a} {symbol} {b}"),
+        }
+    }
+
+    pub fn expr(&mut self, expr: &Expr) -> String {
+        match expr {
+            Expr::Number(value, digits) => self.number(*value, *digits),
+            Expr::Enumerator(id, place) => {
+                self.note(Construct::Enum);
+                format!("E{id}_{place}")
+            }
+            Expr::Input(number) => format!("in[{number}]"),
+            Expr::Read(var) if is_cast(*var) => format!("(unsigned){}", var.name()),
+            Expr::Read(_) => self.place(expr),
+            Expr::Index(..) | Expr::Member(..) => format!("(unsigned){}", self.place(expr)),
+            Expr::Negate(minus, a) => {
+                format!("{}{}", if *minus { "-" } else { "~" }, self.operand(a))
+            }
+            Expr::Binary(operator, a, b) => self.binary(*operator, a, b),
+            Expr::Not(a) => format!("!{}", self.truth(a)),
+            Expr::And(a, b) | Expr::Or(a, b) => {
+                self.note(Construct::AndOr);
+                let symbol = if matches!(expr, Expr::And(..)) { "&&" } else { "||" };
+                format!("{} {symbol} {}", self.truth(a), self.truth(b))
+            }
+            Expr::Choose(a, b, c) => {
+                self.note(Construct::Conditional);
+                format!("{} ? {} : {}", self.truth(a), self.truth(b), self.truth(c))
+            }
+            Expr::Elvis(a, b) => {
+                self.note(Construct::Elvis);
+                format!("{} ?: {}", self.truth(a), self.truth(b))
+            }
+            Expr::Comma(a, b) => {
+                self.note(Construct::Comma);
+                format!("{}, {}", self.truth(a), self.truth(b))
+            }
+            Expr::Assign(target, operator, value) => {
+                let target = self.place(target);
+                let symbol = operator.map_or("", symbol);
+                format!("{target} {symbol}= {}", self.truth(value))
+            }
+            Expr::Step { var, up, before } => {
+                self.note(Construct::Step);
+                let (name, sign) = (var.name(), if *up { "++" } else { "--" });
+                if *before { format!("{sign}{name}") } else { format!("{name}{sign}") }
+            }
+            Expr::Call(id, list) => {
+                let cast = if self.program.procedure(*id).cast { "(unsigned)" } else { "" };
+                format!("{cast}{}", self.call(*id, list))
+            }
+            Expr::Indirect(id, index, list) => {
+                self.note(Construct::FunctionPointer);
+                let (index, list) = (self.operand(index), self.list(list));
+                format!("table{id}[{index} & 3u]({list})")
+            }
+            Expr::Tick(a) => format!("tick({})", self.list(std::slice::from_ref(a))),
+            Expr::Macro(id, list) => {
+                let name = &self.program.macro_of(*id).name;
+                if list.is_empty() { name.clone() } else { format!("{name}({})", self.list(list)) }
+            }
+            Expr::Parameter(number) => format!("(x{number})"),
+            Expr::Statement(block, value) => self.statement_expression(block, value),
+            _ => self.odd(expr),
+        }
+    }
+
+    /// The less common expressions.
+    fn odd(&mut self, expr: &Expr) -> String {
+        match expr {
+            Expr::Cast(of, a) => {
+                let name = self.type_name(*of);
+                format!("(unsigned)({name}){}", self.operand(a))
+            }
+            Expr::SizeOf(var) => format!("(unsigned)sizeof {}", var.name()),
+            Expr::SizeOfStruct(id) => format!("(unsigned)sizeof(struct s{id})"),
+            Expr::Generic(var) => {
+                self.note(Construct::Generic);
+                let name = var.name();
+                format!(
+                    "_Generic({name}, unsigned: 1u, int: 2u, unsigned char: 3u, unsigned long: 4u, default: 5u)"
+                )
+            }
+            Expr::Expect(a, likely) => {
+                self.note(Construct::Expect);
+                format!("(unsigned)__builtin_expect(!!{}, {})", self.truth(a), u8::from(*likely))
+            }
+            Expr::Constant(a) => {
+                self.note(Construct::ConstantP);
+                let a = self.operand(a);
+                format!("__builtin_constant_p({a}) ? {a} + 1u : 1u + {a}")
+            }
+            Expr::Literal(id, init, number) => {
+                self.note(Construct::CompoundLiteral);
+                format!("(unsigned)((struct s{id}){{ {} }}).m{number}", self.list(init))
+            }
+            Expr::Pun(a, index) => {
+                self.note(Construct::Union);
+                let (a, index) = (self.operand(a), self.operand(index));
+                format!("(unsigned)((union pun){{ .word = {a} }}).bytes[{index} & 3u]")
+            }
+            Expr::Text(number, index) => {
+                self.note(Construct::TrickyLiteral);
+                format!("(unsigned){}[{} & 3u]", TEXTS[*number], self.operand(index))
+            }
+            _ => unreachable!("printed by `expr`"),
+        }
+    }
+
+    fn number(&mut self, value: u32, digits: Digits) -> String {
+        match digits {
+            Digits::Hex => format!("{value:#x}u"),
+            Digits::Octal => format!("0{value:o}u"),
+            Digits::Char => match char_of(value) {
+                Some(text) => {
+                    self.note(Construct::TrickyLiteral);
+                    text.to_string()
+                }
+                None => format!("{value}u"),
+            },
+            Digits::Decimal => format!("{value}u"),
+        }
+    }
+
+    fn call(&mut self, id: Id, list: &[Expr]) -> String {
+        let callee = self.program.procedure(id);
+        if callee.rank <= self.rank {
+            self.note(Construct::Recursion);
+        }
+        match callee.role {
+            Role::Variadic => {
+                self.note(Construct::Variadic);
+                let rest: String =
+                    list.iter().map(|a| format!(", (unsigned)({})", self.expr(a))).collect();
+                format!("{}({}u{rest})", callee.name, list.len())
+            }
+            _ => {
+                if matches!(callee.role, Role::Alias(_)) {
+                    self.note(Construct::Alias);
+                }
+                format!("{}({})", callee.name, self.list(list))
+            }
+        }
+    }
+
+    /// The lines of a block within an expression, joined to one: no directive
+    /// and no line comment can be in it.
+    fn statement_expression(&mut self, block: &Block, value: &Expr) -> String {
+        self.note(Construct::StatementExpression);
+        let outer = std::mem::take(&mut self.text);
+        let level = std::mem::replace(&mut self.level, 0);
+        self.statement_expressions += 1;
+        self.scopes.push(Vec::new());
+        if block.local_labels {
+            let labels = block.items.iter().filter_map(|item| match item.statement {
+                Statement::Label(number) => Some(format!("l{number}")),
+                _ => None,
+            });
+            let labels: Vec<String> = labels.collect();
+            if !labels.is_empty() {
+                self.note(Construct::LocalLabel);
+                self.line(&format!("__label__ {};", labels.join(", ")));
+            }
+        }
+        self.items(&block.items, true);
+        let value = self.expr(value);
+        self.line(&format!("{value};"));
+        self.scopes.pop();
+        self.statement_expressions -= 1;
+        self.level = level;
+        let inner = std::mem::replace(&mut self.text, outer);
+        format!("({{ {} }})", joined(&inner, " "))
+    }
+
+    pub fn procedure_body(&mut self, procedure: &Procedure) {
+        self.rank = procedure.rank;
+        self.labels.clear();
+        let parameters = (0..procedure.parameters.len()).map(|n| procedure.parameter(n));
+        self.scopes.push(parameters.collect());
+        self.items(&procedure.body.items, true);
+        if let Some((_, value)) = &procedure.result
+            && procedure.role != Role::Main
+        {
+            let value = self.expr(value);
+            self.line(&format!("return {value};"));
+        }
+        self.scopes.pop();
+    }
+
+    pub fn indented(&mut self, print: impl FnOnce(&mut Self)) {
+        self.level += 1;
+        print(self);
+        self.level -= 1;
+    }
+
+    /// `head {` … `}` with `tail` behind it.
+    pub fn braced(&mut self, head: &str, tail: &str, print: impl FnOnce(&mut Self)) {
+        if head.is_empty() {
+            self.line("{");
+        } else if self.layout.tall {
+            self.line(head);
+            self.line("{");
+        } else {
+            self.line(&format!("{head} {{"));
+        }
+        self.indented(print);
+        self.line(&format!("}}{tail}"));
+    }
+
+    pub fn block_lines(&mut self, block: &Block) {
+        self.scopes.push(Vec::new());
+        self.items(&block.items, false);
+        self.scopes.pop();
+    }
+
+    /// With the pragma that may stand only right behind the brace.
+    fn whole_block(&mut self, block: &Block) {
+        if block.contract && self.statement_expressions == 0 {
+            self.note(Construct::PragmaContract);
+            self.margin("#pragma STDC FP_CONTRACT OFF");
+        }
+        self.block_lines(block);
+    }
+
+    pub fn block(&mut self, head: &str, block: &Block, tail: &str) {
+        if let [item] = &block.items[..]
+            && item.comment == 0
+            && !block.contract
+            && tail.is_empty()
+            && !head.is_empty()
+            && matches!(
+                item.statement,
+                Statement::Emit(_)
+                    | Statement::Break
+                    | Statement::Continue
+                    | Statement::Return(_)
+                    | Statement::Goto { guarded: false, .. }
+            )
+        {
+            self.note(Construct::Braceless);
+            self.line(head);
+            self.indented(|printer| printer.items(&block.items, false));
+        } else if block.digraphs {
+            self.note(Construct::Digraph);
+            self.line(&format!("{head} <%"));
+            self.indented(|printer| printer.whole_block(block));
+            self.line(&format!("%>{tail}"));
+        } else {
+            self.braced(head, tail, |printer| printer.whole_block(block));
+        }
+    }
+
+    fn items(&mut self, items: &[Item], value_follows: bool) {
+        let mut dead = false;
+        for (place, item) in items.iter().enumerate() {
+            self.comment(item.comment);
+            let next = items.get(place + 1).map(|item| &item.statement);
+            let is_label = matches!(
+                item.statement,
+                Statement::Label(_) | Statement::Case(_) | Statement::Default
+            );
+            if is_label {
+                if place > 0
+                    && !dead
+                    && !matches!(
+                        items[place - 1].statement,
+                        Statement::Label(_) | Statement::Case(_) | Statement::Default
+                    )
+                    && !matches!(item.statement, Statement::Label(_))
+                {
+                    self.note(Construct::FallThrough);
+                }
+                dead = false;
+            } else if dead {
+                self.note(Construct::DeadCode);
+            }
+            match &item.statement {
+                Statement::Label(number) => {
+                    self.labels.insert(*number);
+                    self.label(&format!("l{number}:"), next, value_follows);
+                }
+                Statement::Case(label) => {
+                    let text = self.case(label);
+                    self.label(&text, next, value_follows);
+                }
+                Statement::Default => self.label("default:", next, value_follows),
+                other => self.statement(other),
+            }
+            dead |= matches!(
+                item.statement,
+                Statement::Break
+                    | Statement::Continue
+                    | Statement::Return(_)
+                    | Statement::Exit { .. }
+                    | Statement::Goto { guarded: false, .. }
+            );
+        }
+    }
+
+    fn comment(&mut self, variant: u32) {
+        match variant {
+            0 => {}
+            _ if self.statement_expressions > 0 => self.line("/* } */"),
+            1 => self.line("/* What comes next { is } \" plain. */"),
+            2 => self.line("// It's a line comment; with a quote"),
+            3 => {
+                self.line("/*");
+                self.line(" * if (0) {");
+                self.line(" */");
+            }
+            4 => self.line(""),
+            number => self.line(&format!("/* note {number} */")),
+        }
+    }
+
+    /// C before 2023 wants a statement behind a label.
+    fn label(&mut self, label: &str, next: Option<&Statement>, value_follows: bool) {
+        let options = &self.program.options;
+        let kept = match next {
+            Some(Statement::Declare(_)) => {
+                let allowed = options.allows(Construct::LabelBeforeDeclaration);
+                if allowed {
+                    self.note(Construct::LabelBeforeDeclaration);
+                }
+                allowed
+            }
+            None => {
+                let allowed = options.allows(Construct::LabelAtBlockEnd) && !value_follows;
+                if allowed {
+                    self.note(Construct::LabelAtBlockEnd);
+                }
+                allowed
+            }
+            Some(Statement::Pragma(_) | Statement::Fallthrough) => false,
+            Some(Statement::Loop(_, LoopHead { unroll, .. }, _)) => !unroll,
+            Some(Statement::Count(Count { unroll, .. }, ..)) => !unroll,
+            Some(_) => true,
+        };
+        self.level = self.level.saturating_sub(1);
+        self.line(&format!("{label}{}", if kept { "" } else { " ;" }));
+        self.level += 1;
+    }
+
+    fn case(&mut self, label: &CaseLabel) -> String {
+        match label {
+            CaseLabel::Value(value) => format!("case {value}:"),
+            CaseLabel::Range(low, high) => {
+                self.note(Construct::CaseRange);
+                format!("case {low} ... {high}:")
+            }
+            CaseLabel::Enumerator(id, place) => {
+                self.note(Construct::CaseEnumerator);
+                format!("case E{id}_{place}:")
+            }
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        let gap = self.gap();
+        match statement {
+            Statement::Empty => {
+                self.note(Construct::EmptyStatement);
+                self.line(";");
+            }
+            Statement::Expr(Expr::Call(id, list)) => {
+                let call = self.call(*id, list);
+                self.line(&format!("{call};"));
+            }
+            Statement::Expr(expr) => {
+                let text = self.expr(expr);
+                self.line(&format!("{text};"));
+            }
+            Statement::Emit(expr) => {
+                let text = self.list(std::slice::from_ref(expr));
+                self.line(&format!("emit({gap}{text}{gap});"));
+            }
+            Statement::Declare(declare) => self.declare(declare),
+            Statement::If(test, then, other) => self.if_else("", test, then, other.as_ref()),
+            Statement::Loop(kind, head, body) => self.endless(*kind, head, body),
+            Statement::Count(count, rounds, body) => self.count(count, rounds, body),
+            Statement::Switch(value, body) => self.switch(value, body),
+            Statement::Case(_) | Statement::Default | Statement::Label(_) => {
+                unreachable!("printed by `items`")
+            }
+            Statement::Fallthrough => {
+                self.note(Construct::FallThroughAttribute);
+                self.line("__attribute__((fallthrough));");
+            }
+            Statement::Break => {
+                self.note(Construct::Break);
+                self.line("break;");
+            }
+            Statement::Continue => {
+                self.note(Construct::Continue);
+                self.line("continue;");
+            }
+            Statement::Goto { label, guarded } => {
+                let back = self.labels.contains(label);
+                self.note(if back { Construct::GotoBackward } else { Construct::GotoForward });
+                self.note_jump();
+                let guard = if *guarded { "if (!spent()) " } else { "" };
+                self.line(&format!("{guard}goto l{label};"));
+            }
+            Statement::Return(value) => {
+                self.note(Construct::EarlyReturn);
+                self.note_jump();
+                let value = value.as_ref().map(|value| format!(" {}", self.expr(value)));
+                self.line(&format!("return{};", value.unwrap_or_default()));
+            }
+            Statement::Block(block) => self.block("", block, ""),
+            Statement::Exit { report, status } => {
+                self.note(if *report { Construct::Noreturn } else { Construct::Exit });
+                let status = self.operand(status);
+                let way = if *report { "finish" } else { "exit" };
+                self.line(&format!("{way}((int)({status} & 7u));"));
+            }
+            Statement::Throw(value) => {
+                self.note(Construct::Longjmp);
+                let value = self.operand(value);
+                self.line(&format!("leap({value});"));
+            }
+            Statement::MacroCall(id, list) => {
+                let name = self.program.macro_of(*id).name.clone();
+                let list = self.list(list);
+                self.line(&format!("{name}({list});"));
+            }
+            Statement::Pragma(operator) => self.pragma(*operator),
+            Statement::Special(special, number, exprs, blocks) => {
+                self.special(*special, *number, exprs, blocks);
+            }
+        }
+    }
+
+    fn note_jump(&mut self) {
+        if self.statement_expressions > 0 {
+            self.note(Construct::JumpOutOfStatementExpression);
+        }
+    }
+
+    fn pragma(&mut self, operator: bool) {
+        if operator || self.statement_expressions > 0 {
+            self.note(Construct::PragmaOperator);
+            self.line("_Pragma(\"GCC diagnostic push\") _Pragma(\"GCC diagnostic pop\")");
+        } else {
+            self.note(Construct::PragmaDiagnostic);
+            self.margin("#pragma GCC diagnostic push");
+            self.margin("#pragma GCC diagnostic pop");
+        }
+        // A pragma must not be all that a block or a label has.
+        self.line(";");
+    }
+
+    fn if_else(&mut self, before: &str, test: &Expr, then: &Block, other: Option<&Block>) {
+        self.note(Construct::If);
+        let (gap, test) = (self.gap(), self.expr(test));
+        self.block(&format!("{before}if ({gap}{test}{gap})"), then, "");
+        let Some(other) = other else { return };
+        if let [Item { statement: Statement::If(test, then, next), comment: 0 }] = &other.items[..]
+        {
+            self.note(Construct::ElseIf);
+            self.if_else("else ", test, then, next.as_ref());
+        } else {
+            self.block("else", other, "");
+        }
+    }
+
+    fn unroll(&mut self, wanted: bool) {
+        if wanted && self.statement_expressions == 0 {
+            self.note(Construct::PragmaUnroll);
+            self.margin("#pragma GCC unroll 2");
+        }
+    }
+
+    fn endless(&mut self, kind: Loop, head: &LoopHead, body: &Block) {
+        self.unroll(head.unroll && head.test.is_some());
+        let test = head.test.as_ref().map(|test| {
+            if head.fuel_in_test {
+                format!("{} && !spent()", self.truth(test))
+            } else {
+                self.expr(test)
+            }
+        });
+        let fuel = !head.fuel_in_test;
+        let gap = self.gap();
+        let lines = |printer: &mut Self| {
+            if fuel {
+                printer.line("if (spent())");
+                printer.indented(|printer| printer.line("break;"));
+            }
+            printer.block_lines(body);
+        };
+        match kind {
+            Loop::While => {
+                self.note(Construct::While);
+                self.braced(&format!("while ({gap}{}{gap})", test.unwrap_or_default()), "", lines);
+            }
+            Loop::Do => {
+                self.note(Construct::Do);
+                self.braced("do", &format!(" while ({});", test.unwrap_or_default()), lines);
+            }
+            Loop::For => {
+                self.note(Construct::For);
+                if test.is_none() || head.init.is_none() || head.step.is_none() {
+                    self.note(Construct::ForPartMissing);
+                }
+                let init = head.init.as_ref().map(|init| self.expr(init)).unwrap_or_default();
+                let step = head.step.as_ref().map(|step| self.expr(step)).unwrap_or_default();
+                let test = test.unwrap_or_default();
+                self.braced(&format!("for ({init}; {test}; {step})"), "", lines);
+            }
+        }
+    }
+
+    fn count(&mut self, count: &Count, rounds: &Expr, body: &Block) {
+        self.note(Construct::ForDeclaration);
+        self.unroll(count.unroll);
+        let (name, mask) = (count.var.name(), count.limit - 1);
+        let rounds = self.operand(rounds);
+        let head = if count.down {
+            format!("for (unsigned {name} = {rounds} & {mask}u; {name} > 0; {name}--)")
+        } else {
+            format!("for (int {name} = 0; (unsigned){name} < ({rounds} & {mask}u); {name}++)")
+        };
+        self.scopes.push(vec![count.var]);
+        self.block(&head, body, "");
+        self.scopes.pop();
+    }
+
+    fn switch(&mut self, value: &Expr, body: &Block) {
+        self.note(Construct::Switch);
+        if self.switches > 0 {
+            self.note(Construct::SwitchInSwitch);
+        }
+        let is_default = |item: &Item| matches!(item.statement, Statement::Default);
+        match body.items.iter().position(is_default) {
+            None => self.note(Construct::DefaultMissing),
+            Some(place) => {
+                let is_case = |item: &Item| matches!(item.statement, Statement::Case(_));
+                if body.items[place..].iter().any(is_case) {
+                    self.note(Construct::DefaultNotLast);
+                }
+            }
+        }
+        let in_block = |item: &Item| match &item.statement {
+            Statement::Block(inner) => {
+                inner.items.iter().any(|item| matches!(item.statement, Statement::Case(_)))
+            }
+            _ => false,
+        };
+        if body.items.iter().any(in_block) {
+            self.note(Construct::CaseInNestedBlock);
+        }
+        let (gap, value) = (self.gap(), self.expr(value));
+        self.switches += 1;
+        self.braced(&format!("switch ({gap}{value}{gap})"), "", |p| p.block_lines(body));
+        self.switches -= 1;
+    }
+
+    fn declare(&mut self, declare: &Declare) {
+        let Declare { var, of, storage, spelled, init, target } = declare;
+        if self.scopes.iter().any(|scope| scope.contains(var)) {
+            self.note(Construct::Shadowing);
+        }
+        let name = var.name();
+        let text = match var.class {
+            Class::Pointer => {
+                self.note(Construct::Pointer);
+                let target = target.expect("a target").name();
+                format!("typeof({target}) *{name} = &{target}")
+            }
+            Class::StructPointer(id) => {
+                format!("struct s{id} *{name} = &{}", target.expect("a target").name())
+            }
+            Class::Struct(id) => {
+                self.note(Construct::Struct);
+                format!("struct s{id} {name} = {{ {} }}", self.list(init))
+            }
+            Class::Array => {
+                format!("{} {name}[8] = {{ {} }}", self.type_name(*of), self.list(init))
+            }
+            Class::Cleanup => {
+                self.note(Construct::Cleanup);
+                let init = self.truth(&init[0]);
+                let way = if var.number % 2 == 0 { "leave_add" } else { "leave_mix" };
+                format!("unsigned {name} __attribute__((cleanup({way}))) = {init}")
+            }
+            Class::Const => format!("const unsigned {name} = {}", self.truth(&init[0])),
+            _ => {
+                let storage = match storage {
+                    Storage::Auto => "",
+                    Storage::Static => {
+                        self.note(Construct::StaticLocal);
+                        "static "
+                    }
+                    Storage::Register => "register ",
+                };
+                let init = self.operand(&init[0]);
+                let of = match spelled {
+                    Spelled::Plain => self.type_name(*of),
+                    Spelled::Auto => {
+                        self.note(Construct::AutoType);
+                        String::from("__auto_type")
+                    }
+                    Spelled::Typeof(like) => {
+                        self.note(Construct::Typeof);
+                        format!("typeof({})", like.name())
+                    }
+                };
+                format!("{storage}{of} {name} = {init}")
+            }
+        };
+        self.line(&format!("{text};"));
+        self.scopes.last_mut().expect("a scope").push(*var);
+    }
+}
+
+/// Read through a cast.
+fn is_cast(var: Var) -> bool {
+    matches!(var.class, Class::Narrow | Class::Counter | Class::Parameter)
+}
+
+/// Lines without their indentation, with something else between them.
+pub fn joined(text: &str, between: &str) -> String {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(between)
+}
+
+fn symbol(operator: Binary) -> &'static str {
+    match operator {
+        Binary::Add => "+",
+        Binary::Sub => "-",
+        Binary::Mul => "*",
+        Binary::Div => "/",
+        Binary::Mod => "%",
+        Binary::Xor => "^",
+        Binary::BitAnd => "&",
+        Binary::BitOr => "|",
+        Binary::Shl => "<<",
+        Binary::Shr => ">>",
+        Binary::Lt => "<",
+        Binary::Le => "<=",
+        Binary::Gt => ">",
+        Binary::Ge => ">=",
+        Binary::Eq => "==",
+        Binary::Ne => "!=",
+    }
+}
