@@ -27,6 +27,8 @@ enum Turn {
 
 /// The last step of closing something.
 const LAST: u8 = 2;
+/// The step of what encloses something together with others, as the outermost.
+const OUTERMOST: u8 = 3;
 
 struct Edit {
     offset: u32,
@@ -147,11 +149,26 @@ impl Edits {
     }
 
     pub fn enclose(&mut self, tree: &Tree<'_>, range: Range, open: String, close: String) {
+        self.enclose_in_step(tree, range, LAST, open, close);
+    }
+
+    /// Encloses what others enclose too. To be called before it is for those.
+    pub fn enclose_all(&mut self, tree: &Tree<'_>, range: Range, open: String, close: String) {
+        self.enclose_in_step(tree, range, OUTERMOST, open, close);
+    }
+
+    fn enclose_in_step(
+        &mut self,
+        tree: &Tree<'_>,
+        range: Range,
+        step: u8,
+        open: String,
+        close: String,
+    ) {
         let (start, end) = offsets(tree, range);
         let length = tree.text.len() as u32;
         self.insert(start, Turn::Opens { from_end: length - end }, open);
-        let closes = Turn::Closes { from_end: length - start, step: LAST };
-        self.insert(end, closes, close);
+        self.insert(end, Turn::Closes { from_end: length - start, step }, close);
     }
 
     /// Inside of what encloses the range, at its end.

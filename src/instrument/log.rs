@@ -31,7 +31,7 @@ pub fn log_nodes(tree: &Tree<'_>, analysis: &Analysis, unit: u32) -> Vec<u8> {
             match *run {
                 RunSite::None => {}
                 RunSite::Before(range) => {
-                    edits.enclose(tree, range, format!("({note},"), String::from(")"));
+                    edits.enclose_all(tree, range, format!("({note},"), String::from(")"));
                 }
                 RunSite::Behind(range) => {
                     edits.enclose(tree, range, String::from("("), format!(",{note})"));

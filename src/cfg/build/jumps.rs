@@ -43,6 +43,12 @@ pub(super) struct PendingGoto {
     guards: Vec<Guard>,
 }
 
+pub(super) struct AsmJump {
+    token: u32,
+    label: Label,
+    guards: Vec<u32>,
+}
+
 impl Builder<'_, '_> {
     pub(super) fn target(&self, join: NodeId) -> Target {
         Target::Join { join, guards: self.guards.len() }
@@ -107,6 +113,13 @@ impl Builder<'_, '_> {
             self.connect(flow, join);
         }
         self.guards.clear();
+        for AsmJump { token, label, guards } in std::mem::take(&mut self.asm_jumps) {
+            let there = self.labels.get(&label).and_then(|state| state.place.as_ref());
+            // Compilers do not agree on what is called on the way.
+            if there.is_some_and(|place| place.guards != guards) {
+                self.stuck(token, "an asm goto out of a scope with a cleanup");
+            }
+        }
         let lost = self.labels.values().any(|state| state.place.is_none());
         if lost {
             self.stuck(0, "a jump to a label that is not there");
@@ -161,11 +174,10 @@ impl Builder<'_, '_> {
 
     pub(super) fn asm_goto(&mut self, stmt: &Stmt, labels: &[(u32, Label)], flow: Flow) -> Flow {
         let from = self.asm(stmt, flow);
-        if !self.guards.is_empty() {
-            self.stuck(stmt.range.start, "an asm goto in a scope with a cleanup");
-        }
+        let guards: Vec<u32> = self.guards.iter().map(|guard| guard.number).collect();
         for (token, label) in labels {
             let join = self.label_join(*label);
+            self.asm_jumps.push(AsmJump { token: *token, label: *label, guards: guards.clone() });
             let site = Site::AsmJumps { asm: stmt.range, label: *token };
             let label = DraftLabel::Label(*label);
             self.connect(vec![Dangling { from, label, site }], join);

@@ -32,7 +32,7 @@ use super::pragmas::Pragmas;
 use crate::frontend::tree::*;
 use crate::ids::NodeId;
 use expression::Used;
-use jumps::{Guard, LabelState, PendingGoto, Target};
+use jumps::{AsmJump, Guard, LabelState, PendingGoto, Target};
 use rustc_hash::FxHashMap;
 
 /// Builds the graph of a procedure, or says what stands in the way.
@@ -54,6 +54,7 @@ pub fn build(
         guards: Vec::new(),
         guard_count: 0,
         pending: Vec::new(),
+        asm_jumps: Vec::new(),
         dispatch: None,
         head_stays: false,
         problem: None,
@@ -107,6 +108,7 @@ struct Builder<'a, 't> {
     guard_count: u32,
     /// Gotos that may leave a scope with something to call.
     pending: Vec<PendingGoto>,
+    asm_jumps: Vec<AsmJump>,
     dispatch: Option<NodeId>,
     /// Nothing may be put into the head of this loop.
     head_stays: bool,

@@ -45,7 +45,7 @@ const BASE_C: &str = r#"#include "base.h"
 #include <stdio.h>
 
 unsigned in[8];
-unsigned fuel = 2000;
+unsigned fuel = 400;
 jmp_buf *jump_target;
 
 static unsigned checksum = 1;

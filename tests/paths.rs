@@ -1,0 +1,124 @@
+//! The path check: a program logs every node as it runs, and each step from
+//! one to the next has to be an edge of the graph.
+//!
+//! `EDGEWISE_SEEDS=N` looks at N generated programs instead of a few.
+
+#[path = "paths/check.rs"]
+mod check;
+#[path = "support/generator/mod.rs"]
+mod generator;
+mod support;
+
+use check::Logged;
+use generator::{Options, program};
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How many programs are looked at unless somebody asks for more.
+const USUAL: u64 = 60;
+
+fn seeds() -> u64 {
+    std::env::var("EDGEWISE_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(USUAL)
+}
+
+fn options(seed: u64) -> Options {
+    let options = if seed % 3 == 0 { Options::medium() } else { Options::small() };
+    options.for_gcc().strictly_ordered()
+}
+
+fn run(program: &Path, arguments: &str, log: Option<&Path>) -> Output {
+    let mut command = Command::new(program);
+    command.args(arguments.split_whitespace()).env_remove("EDGEWISE_NODES");
+    if let Some(log) = log {
+        command.env("EDGEWISE_NODES", log);
+    }
+    command.output().expect("a program that runs")
+}
+
+/// Steps, and what was wrong with them.
+fn check_seed(seed: u64) -> (usize, Vec<String>) {
+    let program = program(seed, &options(seed));
+    let directory = tempfile::tempdir().unwrap();
+    for (name, text) in program.files() {
+        std::fs::write(directory.path().join(name), text).unwrap();
+    }
+    let sources = program.sources();
+    let plain = directory.path().join("plain");
+    let mut gcc = Command::new("gcc");
+    gcc.current_dir(directory.path()).args(["-std=gnu11", "-O0", "-w", "-o"]).arg(&plain);
+    let built = gcc.args(&sources).arg("-lm").output().expect("gcc");
+    assert!(built.status.success(), "seed {seed}: {}", String::from_utf8_lossy(&built.stderr));
+    let logged = Logged::build(directory.path(), &sources, &["-std=gnu11"]);
+    let (mut steps, mut wrong) = (0, Vec::new());
+    for (name, arguments) in program.tests() {
+        let expected = run(&plain, &arguments, None);
+        let actual = run(&logged.program, &arguments, Some(logged.log_file()));
+        if expected != actual {
+            wrong.push(format!("seed {seed}, {name}: the log changes what the program does"));
+        }
+        let seen = logged.check();
+        steps += seen.steps;
+        if seen.opaque > 0 {
+            wrong.push(format!("seed {seed}: {} procedures are opaque", seen.opaque));
+        }
+        wrong.extend(seen.violations.iter().map(|what| format!("seed {seed}, {name}: {what}")));
+    }
+    (steps, wrong)
+}
+
+#[test]
+fn every_step_of_generated_programs_is_an_edge() {
+    let steps = AtomicUsize::new(0);
+    let wrong = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for half in 0..2 {
+            let (steps, wrong) = (&steps, &wrong);
+            scope.spawn(move || {
+                for seed in (0..seeds()).filter(|seed| seed % 2 == half) {
+                    let (count, found) = check_seed(seed);
+                    steps.fetch_add(count, Ordering::Relaxed);
+                    wrong.lock().unwrap().extend(found);
+                }
+            });
+        }
+    });
+    let (steps, mut wrong) = (steps.into_inner(), wrong.into_inner().unwrap());
+    println!("{} programs, {steps} steps, {} violations", seeds(), wrong.len());
+    wrong.truncate(20);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(steps > 1000, "only {steps} steps");
+}
+
+#[test]
+fn every_step_of_the_sample_is_an_edge() {
+    let project = support::sample();
+    let root = project.root();
+    let mut sources = Vec::new();
+    for folder in ["src", "lib"] {
+        for entry in std::fs::read_dir(root.join(folder)).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            if name.ends_with(".c") {
+                sources.push(format!("{folder}/{name}"));
+            }
+        }
+    }
+    sources.sort();
+    let logged = Logged::build(root, &sources, &["-std=gnu11", "-Iinclude"]);
+    std::fs::create_dir_all(root.join("build")).unwrap();
+    std::fs::rename(&logged.program, root.join("build/tally")).unwrap();
+    let list = std::fs::read_to_string(root.join("tests/list")).unwrap();
+    let mut steps = 0;
+    for line in list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let (name, command) = line.split_once(' ').unwrap();
+        let mut shell = Command::new("sh");
+        shell.current_dir(root).args(["-c", command]).env("EDGEWISE_NODES", logged.log_file());
+        let output = shell.output().unwrap();
+        assert!(output.status.success(), "{name}: {output:?}");
+        let seen = logged.check();
+        assert_eq!(seen.violations, Vec::<String>::new(), "{name}");
+        assert_eq!(seen.opaque, 0);
+        steps += seen.steps;
+    }
+    assert!(steps > 10_000, "only {steps} steps");
+}
