@@ -27,7 +27,7 @@ const TOO_SHORT: f64 = 0.1;
 const SHORT: f64 = 0.5;
 const TIMES: usize = 3;
 /// A process that takes longer is given up.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(30);
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();

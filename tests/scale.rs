@@ -3,6 +3,7 @@
 //! measured by `benches/scale.rs`; here something that grows too fast shows by
 //! not ending.
 
+#[macro_use]
 #[path = "scale/shapes.rs"]
 mod shapes;
 
@@ -11,7 +12,7 @@ use edgewise::frontend;
 use edgewise::ids::Fingerprint;
 use edgewise::instrument::{self, Architecture};
 use rustc_hash::FxHashMap;
-use shapes::{Outcome, SHAPES, Shape, for_each_shape};
+use shapes::{Outcome, SHAPES, Shape};
 
 fn check(name: &str) {
     let Shape { size, make, outcome, .. } =

@@ -85,9 +85,7 @@ impl Rest<'_> {
         scan.all(|s| {
             s.word(b"__extension__({")
                 && self.probe(s)
-                && s.word(b";")
-                && (s.word(b"0;") || s.word(b"1;") || true)
-                && s.word(b"})")
+                && (s.word(b";})") || s.word(b";0;})") || s.word(b";1;})"))
         })
     }
 

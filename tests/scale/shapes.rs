@@ -329,8 +329,6 @@ shapes! {
     numbers: 100_000 NotUnderstood, |n| "1 ".repeat(n);
     words: 100_000 NotUnderstood, |n| each(n, |i| format!("w{i} "));
 }
-#[allow(unused_imports)]
-pub(crate) use for_each_shape;
 
 fn each(n: usize, line: impl Fn(usize) -> String) -> String {
     (0..n).map(line).collect()
