@@ -268,7 +268,9 @@ shapes! {
     nested_structs: 50_000 NotUnderstood, |n| {
         format!("struct s {};", nested(n, "{ struct\n", "{ int x; }", "m; }"))
     };
-    nested_declarators: 50_000 NotUnderstood, |n| format!("int {};", nested(n, "(*\n", "v", ")(void)"));
+    nested_declarators: 50_000 NotUnderstood, |n| {
+        format!("int {};", nested(n, "(*\n", "v", ")(void)"))
+    };
     nested_typeofs: 100_000 NotUnderstood, |n| {
         format!("{} v;", nested(n, "typeof(\n", "int", ")"))
     };
@@ -289,7 +291,9 @@ shapes! {
     extensions: 100_000 Full, |n| body(&format!("{} int x = a;", "__extension__\n".repeat(n)));
 
     // Not C.
-    items_not_understood: 100_000 NotUnderstood, |n| each(n, |i| format!("@ x{i};\n")) + &body("x1;");
+    items_not_understood: 100_000 NotUnderstood, |n| {
+        each(n, |i| format!("@ x{i};\n")) + &body("x1;")
+    };
     unknown_types: 100_000 NotUnderstood, |n| each(n, |i| format!("unknown v{i};\n"));
     procedures_not_understood: 50_000 Opaque, |n| {
         each(n, |i| format!("int f{i}(void) {{ @ f0 f{i} }}\n"))
