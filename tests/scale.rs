@@ -1,0 +1,50 @@
+//! Units with very much of one thing are analysed, or said to be opaque, and
+//! nothing overflows the stack of a test's thread. How long it takes is
+//! measured by `benches/scale.rs`; here something that grows too fast shows by
+//! not ending.
+
+#[macro_use]
+#[path = "scale/shapes.rs"]
+mod shapes;
+
+use edgewise::cfg::unit;
+use edgewise::frontend;
+use edgewise::ids::Fingerprint;
+use edgewise::instrument::{self, Architecture};
+use rustc_hash::FxHashMap;
+use shapes::{Outcome, SHAPES, Shape};
+
+fn check(name: &str) {
+    let Shape { size, make, outcome, .. } =
+        SHAPES.iter().find(|shape| shape.name == name).expect("a shape of this name");
+    let text = format!("# 1 \"t.c\"\n{}", make(*size));
+    let tree = frontend::analyse(text.as_bytes(), None, &|_| false);
+    let mut analysis = unit::analyse(&tree, &FxHashMap::default());
+    instrument::assign_probes(&mut analysis);
+    let unit = Fingerprint::default();
+    let out = instrument::instrument(&tree, &analysis, unit, &[], Architecture::Other);
+    assert!(out.len() >= text.len());
+    let opaque = analysis.procedures.last().and_then(|procedure| procedure.opaque.as_deref());
+    let problem = analysis.problems.first().map(String::as_str);
+    match outcome {
+        Outcome::Full => assert_eq!((problem, opaque), (None, None)),
+        Outcome::Opaque => {
+            assert_eq!(problem, None);
+            assert!(!opaque.expect("an opaque procedure").is_empty());
+        }
+        Outcome::NotUnderstood => {
+            let problem = problem.expect("an item that is not understood");
+            assert!(problem.starts_with("t.c:"), "{problem}");
+        }
+    }
+}
+
+macro_rules! test {
+    ($name:ident) => {
+        #[test]
+        fn $name() {
+            check(stringify!($name));
+        }
+    };
+}
+for_each_shape!(test);
