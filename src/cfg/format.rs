@@ -46,6 +46,9 @@ pub struct UnitIndex {
     pub probe_count: u32,
     /// Names that nodes and initialisers mention.
     pub symbols: Vec<Symbol>,
+    /// All text but the bodies of procedures that act on nothing outside of
+    /// them: where it is equal, equal bodies mean the same.
+    pub outside: Fingerprint,
     /// Functions whose address the unit takes, so that who calls them is not
     /// known; as indices into the symbols, sorted.
     pub address_taken: Vec<u32>,
@@ -105,6 +108,8 @@ pub struct Definition {
     /// It acts on the program without being named.
     pub acts: bool,
     pub place: Place,
+    /// For what stands in a body: the procedure, and at which of its tokens.
+    pub within: Option<(u32, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -124,6 +129,13 @@ pub struct ProcedureIndex {
     pub is_weak: bool,
     /// Equal fingerprints mean equal graphs, node for node.
     pub fingerprint: Fingerprint,
+    /// It is defined inside of another one.
+    pub is_nested: bool,
+    /// The tokens of its body, if they can be recognised again: see
+    /// [`UnitIndex::outside`].
+    pub body: Option<Fingerprint>,
+    /// Functions whose address it takes, as indices into the symbols.
+    pub takes: Vec<u32>,
     /// Why it is opaque, if so.
     pub opaque: Option<String>,
     pub place: Place,
@@ -157,6 +169,8 @@ pub struct Node {
     /// The label with true line numbers, where that is another one.
     pub strict: Option<Fingerprint>,
     pub place: Place,
+    /// Its first token, counted from the first of the procedure.
+    pub token: u32,
     /// The source for people.
     pub text: String,
     /// Procedures called by name, as indices into the symbols, in order.

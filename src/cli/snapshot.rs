@@ -2,6 +2,7 @@
 //! now, or from the programs as they were built.
 
 use crate::cfg::format::RawRecord;
+use crate::cfg::unit::Known;
 use crate::compiler::preprocess;
 use crate::compiler::project::Project;
 use crate::compiler::unit::{self, Unit};
@@ -118,7 +119,8 @@ fn renew(project: &Project, old: &Arc<UnitVersion>) -> Result<Arc<UnitVersion>, 
         return Ok(old.clone());
     }
     let forced = forced_opaque(old);
-    let analysed = unit::analyse(project, &unit, &job, &preprocessed, &forced);
+    let known = Known { index: &old.index, graphs: old.graphs() };
+    let analysed = unit::analyse_changes(project, &unit, &job, &preprocessed, &forced, &known);
     let record = analysed.record(project, &unit, &job, old.index.untouched.clone());
     Ok(Arc::new(UnitVersion::of_record(record)))
 }

@@ -8,7 +8,7 @@ use super::preprocess::{self, Job, PreprocessError, Preprocessed};
 use super::project::Project;
 use super::toolchain;
 use crate::cfg::format::{Command, UnitIndex, UnitKey, UnitRecord, VERSION};
-use crate::cfg::unit::{self, Analysis};
+use crate::cfg::unit::{self, Analysis, Known};
 use crate::frontend::{self, Tree, symbols::Symbolic};
 use crate::ids::{Fingerprint, FpHasher};
 use crate::instrument;
@@ -131,21 +131,43 @@ pub fn analyse<'t>(
     preprocessed: &'t Preprocessed,
     forced: &FxHashMap<String, String>,
 ) -> Analysed<'t> {
+    let tree = parse(project, job, preprocessed, &[]);
+    let mut analysis = unit::analyse(&tree, forced);
+    let probe_count = instrument::assign_probes(&mut analysis);
+    let fingerprint = unit.fingerprint(project, job, &preprocessed.text);
+    Analysed { analysis, fingerprint, how: unit.how(job), probe_count, tree }
+}
+
+/// The same for comparing with an old version of the unit: what did not change
+/// is taken from there, and nothing has a probe.
+pub fn analyse_changes<'t>(
+    project: &Project,
+    unit: &Unit,
+    job: &Job,
+    preprocessed: &'t Preprocessed,
+    forced: &FxHashMap<String, String>,
+    old: &Known<'_>,
+) -> Analysed<'t> {
+    let mut tree = parse(project, job, preprocessed, &old.bodies());
+    let analysis = unit::analyse_unknown(&tree, forced, old).unwrap_or_else(|| {
+        tree = parse(project, job, preprocessed, &[]);
+        unit::analyse(&tree, forced)
+    });
+    let fingerprint = unit.fingerprint(project, job, &preprocessed.text);
+    Analysed { analysis, fingerprint, how: unit.how(job), probe_count: 0, tree }
+}
+
+fn parse<'t>(
+    project: &Project,
+    job: &Job,
+    preprocessed: &'t Preprocessed,
+    known: &[Option<Fingerprint>],
+) -> Tree<'t> {
     let root = project.root.to_string_lossy();
     let symbolic =
         preprocessed.symbolic.as_deref().map(|text| Symbolic { text, root: root.as_ref() });
-    let tree = frontend::analyse(&preprocessed.text, symbolic.as_ref(), &|file| {
-        preprocess::is_system(project, &job.directory, file)
-    });
-    let mut analysis = unit::analyse(&tree, forced);
-    let probe_count = instrument::assign_probes(&mut analysis);
-    Analysed {
-        analysis,
-        fingerprint: unit.fingerprint(project, job, &preprocessed.text),
-        how: unit.how(job),
-        probe_count,
-        tree,
-    }
+    let is_system = |file: &str| preprocess::is_system(project, &job.directory, file);
+    frontend::analyse_unknown(&preprocessed.text, symbolic.as_ref(), &is_system, known)
 }
 
 impl Analysed<'_> {
@@ -175,6 +197,7 @@ impl Analysed<'_> {
                 files,
                 probe_count: self.probe_count,
                 symbols: analysis.symbols.clone(),
+                outside: analysis.outside,
                 address_taken: analysis.address_taken.clone(),
                 definitions: analysis.definitions.clone(),
                 declarations: analysis.declarations.clone(),

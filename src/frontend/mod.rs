@@ -9,6 +9,7 @@ pub mod parse;
 pub mod symbols;
 pub mod tree;
 
+use crate::ids::Fingerprint;
 pub use tree::Tree;
 
 /// Parses preprocessed text. `symbolic` is the same text preprocessed with
@@ -18,7 +19,18 @@ pub fn analyse<'t>(
     symbolic: Option<&symbols::Symbolic<'_>>,
     is_system: &dyn Fn(&str) -> bool,
 ) -> Tree<'t> {
-    let mut tree = parse::parse(text, lex::lex(text), is_system);
+    analyse_unknown(text, symbolic, is_system, &[])
+}
+
+/// The same without parsing what is known: for each procedure of the file in
+/// order, the fingerprint of its body. A body with these tokens is left alone.
+pub fn analyse_unknown<'t>(
+    text: &'t [u8],
+    symbolic: Option<&symbols::Symbolic<'_>>,
+    is_system: &dyn Fn(&str) -> bool,
+    known: &[Option<Fingerprint>],
+) -> Tree<'t> {
+    let mut tree = parse::parse(text, lex::lex(text), is_system, known);
     if let Some(symbolic) = symbolic {
         tree.symbols = symbols::align(&tree, symbolic);
         tree.symbol_tokens = tree.symbols.keys().copied().collect();

@@ -3,7 +3,7 @@
 
 use super::lex::Tokens;
 use super::names::Name;
-use crate::ids::DeclId;
+use crate::ids::{DeclId, Fingerprint, FpHasher};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
@@ -332,12 +332,17 @@ pub struct Procedure {
     pub addressed: Vec<(u32, Label)>,
     /// It is defined inside of another procedure.
     pub is_nested: bool,
+    /// The body acts on nothing outside of it: it holds no procedure, and
+    /// declares nothing that belongs to the file or to other units.
+    pub is_closed: bool,
 }
 
 #[derive(Debug)]
 pub enum Body {
     Parsed(Stmt),
     Opaque(Problem),
+    /// It was not parsed, since it is known already.
+    Known,
 }
 
 /// Something the front end did not understand, and where.
@@ -407,6 +412,15 @@ impl Refs {
 }
 
 impl Tree<'_> {
+    /// A fingerprint of the text of tokens.
+    pub fn fingerprint(&self, range: Range) -> Fingerprint {
+        let mut hasher = FpHasher::new("tokens");
+        for token in range.start..range.end {
+            hasher.bytes(self.token_text(token));
+        }
+        hasher.finish()
+    }
+
     pub fn token_text(&self, token: u32) -> &[u8] {
         let token = &self.tokens.all[token as usize];
         &self.text[token.start as usize..token.end as usize]
@@ -416,6 +430,13 @@ impl Tree<'_> {
     pub fn has_symbols(&self, range: Range) -> bool {
         let first = self.symbol_tokens.partition_point(|token| *token < range.start);
         self.symbol_tokens.get(first).is_some_and(|token| *token < range.end)
+    }
+
+    /// Whether a pragma stands before one of some tokens.
+    pub fn has_pragmas(&self, range: Range) -> bool {
+        let pragmas = &self.tokens.pragmas;
+        let first = pragmas.partition_point(|pragma| pragma.token < range.start);
+        pragmas.get(first).is_some_and(|pragma| pragma.token < range.end)
     }
 
     /// The source text of a range of tokens, white space squeezed; not much

@@ -53,11 +53,15 @@ impl UnitVersion {
 
     /// The graph of a procedure; `None` if the record is damaged.
     pub fn graph(&self, procedure: ProcIx) -> Option<&Graph> {
-        if self.graphs.get().is_none() {
+        self.graphs().get(procedure.ix())
+    }
+
+    /// The graphs of all procedures; none if the record is damaged.
+    pub fn graphs(&self) -> &[Graph] {
+        self.graphs.get_or_init(|| {
             let graphs = self.raw.as_ref().and_then(|raw| raw.graphs(&self.index).ok());
-            let _ = self.graphs.set(graphs.unwrap_or_default());
-        }
-        self.graphs.get().and_then(|graphs| graphs.get(procedure.ix()))
+            graphs.unwrap_or_default()
+        })
     }
 
     pub fn procedure(&self, procedure: ProcIx) -> &ProcedureIndex {

@@ -76,6 +76,7 @@ impl UnitBuilder<'_, '_> {
                 _ => decl.forms.last().map_or(0, |form| form.at),
             };
             let place = self.place(at);
+            let within = decl.owner.and_then(|_| self.within(at));
             let symbol = self.symbols.intern(symbol);
             found.push(Definition {
                 symbol,
@@ -83,9 +84,20 @@ impl UnitBuilder<'_, '_> {
                 mentions,
                 acts: decl.acts,
                 place,
+                within,
             });
         }
         found
+    }
+
+    /// The outermost procedure around a token, and which of its tokens it is.
+    fn within(&self, token: u32) -> Option<(u32, u32)> {
+        // Those inside of others stand before them, and end before them.
+        let around = self.tree.procedures.partition_point(|p| p.range.end <= token);
+        let around = (around..self.tree.procedures.len())
+            .find(|index| !self.tree.procedures[*index].is_nested)?;
+        let start = self.tree.procedures[around].range.start;
+        Some((around as u32, token.checked_sub(start)?))
     }
 
     /// Who can see a procedure, if something is said about it.
@@ -145,6 +157,7 @@ impl UnitBuilder<'_, '_> {
                 mentions,
                 acts: true,
                 place: Place::default(),
+                within: None,
             });
         }
         found

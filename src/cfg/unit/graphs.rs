@@ -79,6 +79,7 @@ impl UnitBuilder<'_, '_> {
             label,
             strict,
             place: self.place(at),
+            token: at - procedure.range.start,
             text: if is_entry { self.shown(shown) } else { String::from("}") },
             calls: Vec::new(),
             calls_are_certain: true,
@@ -110,6 +111,7 @@ impl UnitBuilder<'_, '_> {
                 label,
                 strict,
                 place: self.place(node.range.start),
+                token: node.range.start.saturating_sub(procedure.range.start),
                 text: match node.kind {
                     NodeKind::Cleanup => format!("end of the scope of {}", self.shown(node.range)),
                     NodeKind::Dispatch => String::from("goto *"),
@@ -161,6 +163,7 @@ impl UnitBuilder<'_, '_> {
             label,
             strict,
             place: self.place(body.start),
+            token: body.start - procedure.range.start,
             text: format!("the body of {text}"),
             calls: Vec::new(),
             calls_are_certain: true,

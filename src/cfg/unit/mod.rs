@@ -3,6 +3,7 @@
 
 mod definitions;
 mod graphs;
+mod known;
 mod symbols;
 
 use super::build;
@@ -11,11 +12,15 @@ use super::format::*;
 use super::meaning::Meanings;
 use crate::frontend::tree::*;
 use crate::ids::Fingerprint;
+pub use known::Known;
+use known::Reuse;
 use rustc_hash::FxHashMap;
 use symbols::Symbols;
 
 /// All of a unit that follows from its text.
 pub struct Analysis {
+    /// See [`UnitIndex::outside`].
+    pub outside: Fingerprint,
     pub symbols: Vec<Symbol>,
     /// Functions whose address the unit takes, as indices into the symbols.
     pub address_taken: Vec<u32>,
@@ -37,18 +42,53 @@ pub struct Analysis {
 /// Builds graphs and labels. Procedures named in `forced` are opaque whatever
 /// the front end thinks of them, with the given reason.
 pub fn analyse(tree: &Tree<'_>, forced: &FxHashMap<String, String>) -> Analysis {
+    let outside = known::outside(tree);
+    analyse_with(tree, forced, outside, None)
+}
+
+/// The same for a tree whose known bodies were not parsed: their graphs come
+/// from the old record. `None` if more than bodies changed, so that they may
+/// mean something else now. The result has no places for probes in them.
+pub fn analyse_unknown(
+    tree: &Tree<'_>,
+    forced: &FxHashMap<String, String>,
+    old: &Known<'_>,
+) -> Option<Analysis> {
+    let outside = known::outside(tree);
+    old.fits(tree, outside).then(|| analyse_with(tree, forced, outside, Some(old)))
+}
+
+fn analyse_with(
+    tree: &Tree<'_>,
+    forced: &FxHashMap<String, String>,
+    outside: Fingerprint,
+    old: Option<&Known<'_>>,
+) -> Analysis {
     let meanings = Meanings::of(tree);
     let mut unit = UnitBuilder { tree, meanings: &meanings, symbols: Symbols::of(tree) };
     let mut procedures = Vec::new();
     let mut graphs = Vec::new();
     let mut sites = Vec::new();
     let mut runs = Vec::new();
+    let mut reuse = old.map(Reuse::of);
     let mut problems = Vec::new();
     for (range, problem) in &tree.not_understood {
         let place = unit.place(range.start);
         problems.push(format!("{}: {}", unit.place_text(place), problem.what));
     }
-    for procedure in &tree.procedures {
+    for (number, procedure) in tree.procedures.iter().enumerate() {
+        if let Some(reuse) = &mut reuse {
+            if matches!(procedure.body, Body::Known) {
+                let (index, graph) = reuse.procedure(number, procedure, &mut unit);
+                sites.push(vec![Site::None; graph.edges.len()]);
+                runs.push(Vec::new());
+                procedures.push(index);
+                graphs.push(graph);
+                reuse.pass(procedure);
+                continue;
+            }
+            reuse.pass(procedure);
+        }
         let decl = &tree.decls[procedure.decl.ix()];
         let symbol = unit.symbols.of_decl(decl);
         let name =
@@ -56,6 +96,7 @@ pub fn analyse(tree: &Tree<'_>, forced: &FxHashMap<String, String>) -> Analysis 
         let built = match (&procedure.body, forced.get(&name)) {
             (_, Some(reason)) => Err(reason.clone()),
             (Body::Opaque(problem), _) => Err(unit.explain(problem)),
+            (Body::Known, _) => Err(String::from("its body was left out")),
             (Body::Parsed(_), _) if meanings.pragmas.shapes_code(procedure.body_range) => Err(
                 String::from("a pragma inside of the body that decides on the form of the code"),
             ),
@@ -80,7 +121,14 @@ pub fn analyse(tree: &Tree<'_>, forced: &FxHashMap<String, String>) -> Analysis 
             graph.nodes.iter().flat_map(|node| node.mentions.iter().copied()).collect();
         mentions.sort_unstable();
         mentions.dedup();
+        let is_plain = procedure.is_closed && opaque.is_none();
+        let is_recognised = is_plain
+            && !tree.has_symbols(procedure.body_range)
+            && !tree.has_pragmas(procedure.body_range);
         procedures.push(ProcedureIndex {
+            is_nested: procedure.is_nested,
+            body: is_recognised.then(|| tree.fingerprint(procedure.body_range)),
+            takes: unit.symbols.taken(),
             fingerprint: unit.graph_fingerprint(&graph),
             name,
             is_static: procedure.is_static,
@@ -95,11 +143,18 @@ pub fn analyse(tree: &Tree<'_>, forced: &FxHashMap<String, String>) -> Analysis 
         sites.push(graph_sites);
     }
     let mut definitions = unit.definitions();
+    if let Some(reuse) = &mut reuse {
+        definitions.extend(reuse.definitions(&mut unit));
+    }
     definitions.extend(unit.bonds());
     let composition = unit.composition();
     let declarations = unit.declarations();
-    let (symbols, address_taken) = unit.symbols.finish();
+    let takes = procedures.iter().flat_map(|procedure: &ProcedureIndex| procedure.takes.iter());
+    let address_taken = unit.symbols.taken().into_iter().chain(takes.copied());
+    let address_taken = symbols::sorted(address_taken.collect());
+    let symbols = unit.symbols.finish();
     Analysis {
+        outside,
         symbols,
         address_taken,
         definitions,

@@ -47,9 +47,18 @@ impl<'a, 't> Symbols<'a, 't> {
         }
     }
 
-    /// All symbols, and which of them are functions whose address is taken.
-    pub fn finish(self) -> (Vec<Symbol>, Vec<u32>) {
-        (self.all, self.address_taken.into_iter().collect())
+    pub fn finish(self) -> Vec<Symbol> {
+        self.all
+    }
+
+    /// The functions whose address was taken since this was asked before.
+    pub fn taken(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.address_taken).into_iter().collect()
+    }
+
+    /// Notes that the address of a function is taken.
+    pub fn take(&mut self, symbol: u32) {
+        self.address_taken.insert(symbol);
     }
 
     pub fn name(&self, symbol: u32) -> &str {

@@ -4,7 +4,7 @@
 
 use super::*;
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     /// The value of a parsed range, if it is made of literals, enumerators with
     /// known values and integer operators.
     pub(super) fn evaluate(&self, range: Range) -> Option<i128> {
@@ -14,13 +14,13 @@ impl Parser<'_> {
     }
 }
 
-struct Evaluator<'p, 't> {
-    parser: &'p Parser<'t>,
+struct Evaluator<'p, 't, 'k> {
+    parser: &'p Parser<'t, 'k>,
     at: u32,
     end: u32,
 }
 
-impl Evaluator<'_, '_> {
+impl Evaluator<'_, '_, '_> {
     fn text(&self) -> &[u8] {
         if self.at < self.end { self.parser.tree.token_text(self.at) } else { b"" }
     }

@@ -55,7 +55,7 @@ pub struct Declarator {
     pub sizes: Vec<Expr>,
 }
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     pub(super) fn specifiers(&mut self) -> Parse<Specifiers> {
         let mut found = Specifiers {
             pieces: Vec::new(),

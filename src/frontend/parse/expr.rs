@@ -29,7 +29,7 @@ fn is_assignment(operator: &[u8]) -> bool {
     )
 }
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     /// `a, b, c`
     pub(super) fn expression(&mut self) -> Parse<Expr> {
         let first = self.assignment()?;

@@ -5,7 +5,7 @@ use super::decl::{Declarator, Derivation, Specifiers};
 use super::scope::Space;
 use super::*;
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     pub(super) fn items(&mut self) {
         while !self.at_end() {
             let start = self.at;
@@ -153,6 +153,9 @@ impl Parser<'_> {
         noreturn: bool,
         form: Form,
     ) -> DeclId {
+        if let Some(procedure) = &mut self.procedure {
+            procedure.is_closed = false;
+        }
         let kind = if is_function { DeclKind::Function } else { DeclKind::Variable };
         let ranges: Vec<Range> = form.pieces.iter().filter_map(Piece::tokens).collect();
         let known = self
@@ -247,6 +250,7 @@ impl Parser<'_> {
             declared: FxHashMap::default(),
             nesting: 0,
             labels: Labels::default(),
+            is_closed: true,
         });
         self.scopes.push();
         self.bind_parameters(&declarator, &mut signature)?;
@@ -264,12 +268,21 @@ impl Parser<'_> {
             return Ok(());
         }
         let others = self.tree.procedures.len();
-        let (opened, body) = match self.body(close) {
-            Ok((opened, items)) => {
+        let known = self.known.get(self.definitions).copied().flatten();
+        self.definitions += 1;
+        let is_known = known.is_some_and(|known| self.tree.fingerprint(body_range) == known);
+        let parsed = if is_known { None } else { Some(self.body(close)) };
+        let (opened, body) = match parsed {
+            None => {
+                self.refer_to_all(body_range);
+                self.at = close;
+                (open, Body::Known)
+            }
+            Some(Ok((opened, items))) => {
                 let block = StmtKind::Block(items);
                 (opened, Body::Parsed(Stmt { kind: block, range: body_range }))
             }
-            Err(problem) => {
+            Some(Err(problem)) => {
                 self.scopes.pop_to(0);
                 self.refer_to_all(body_range);
                 self.at = close;
@@ -280,7 +293,12 @@ impl Parser<'_> {
         };
         let is_static = self.tree.decls[decl.ix()].is_static;
         let range = Range::new(start, close);
-        let labels = self.procedure.take().map(|procedure| procedure.labels);
+        let is_opaque = matches!(body, Body::Opaque(_));
+        let holds_others = self.tree.procedures.len() > others;
+        let procedure = self.procedure.take();
+        let is_closed =
+            !is_opaque && !holds_others && procedure.as_ref().is_some_and(|p| p.is_closed);
+        let labels = procedure.map(|procedure| procedure.labels);
         self.tree.procedures.push(Procedure {
             decl,
             name,
@@ -293,6 +311,7 @@ impl Parser<'_> {
             opened,
             addressed: labels.unwrap_or_default().addressed,
             is_nested: false,
+            is_closed,
         });
         Ok(())
     }
@@ -324,7 +343,9 @@ impl Parser<'_> {
         };
         let nesting = outer.nesting + 1;
         let declared = std::mem::take(&mut outer.declared);
-        self.procedure = Some(InProcedure { name: outer.name, declared, nesting, labels });
+        let is_closed = false;
+        self.procedure =
+            Some(InProcedure { name: outer.name, declared, nesting, labels, is_closed });
         let noreturn = noreturn || specifiers.noreturn;
         let decl = self.declare_nested(name, noreturn, form);
         self.tree.refs.set(token, Ref::Decl(decl));
@@ -358,6 +379,7 @@ impl Parser<'_> {
             opened,
             addressed: inner.labels.addressed,
             is_nested: true,
+            is_closed: false,
         });
         Ok(())
     }

@@ -14,7 +14,7 @@ mod stmt;
 use super::lex::{Kind, Token, Tokens};
 use super::names::{Name, kw};
 use super::tree::*;
-use crate::ids::DeclId;
+use crate::ids::{DeclId, Fingerprint};
 use rustc_hash::{FxHashMap, FxHashSet};
 use scope::{Scopes, Space};
 use std::borrow::Cow;
@@ -26,8 +26,13 @@ const MAX_DEPTH: u32 = 400;
 type Parse<T> = Result<T, Problem>;
 
 /// Parses a unit. `is_system` tells for each file of the line map whether its
-/// procedures are left alone.
-pub fn parse<'t>(text: &'t [u8], tokens: Tokens, is_system: &dyn Fn(&str) -> bool) -> Tree<'t> {
+/// procedures are left alone; so are those whose body is `known`.
+pub fn parse<'t>(
+    text: &'t [u8],
+    tokens: Tokens,
+    is_system: &dyn Fn(&str) -> bool,
+    known: &[Option<Fingerprint>],
+) -> Tree<'t> {
     let mut text = Cow::Borrowed(text);
     for (offset, meaning) in &tokens.digraphs {
         let offset = *offset as usize;
@@ -59,12 +64,14 @@ pub fn parse<'t>(text: &'t [u8], tokens: Tokens, is_system: &dyn Fn(&str) -> boo
         linked: FxHashMap::default(),
         objects: 0,
         system_files,
+        known,
+        definitions: 0,
     };
     parser.items();
     parser.tree
 }
 
-struct Parser<'t> {
+struct Parser<'t, 'k> {
     tree: Tree<'t>,
     at: u32,
     depth: u32,
@@ -82,6 +89,10 @@ struct Parser<'t> {
     /// How many references to objects were evaluated so far.
     objects: u32,
     system_files: Vec<bool>,
+    /// Bodies that need not be parsed, by the number of the definition.
+    known: &'k [Option<Fingerprint>],
+    /// How many procedures of the project were defined so far.
+    definitions: usize,
 }
 
 /// What is known of the procedure whose body is being parsed.
@@ -93,6 +104,8 @@ struct InProcedure {
     /// How many procedures are around it.
     nesting: u32,
     labels: Labels,
+    /// See [`Procedure::is_closed`].
+    is_closed: bool,
 }
 
 /// Labels of a procedure.
@@ -108,7 +121,7 @@ struct Labels {
     addressed: Vec<(u32, Label)>,
 }
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     fn token(&self) -> &Token {
         &self.tree.tokens.all[self.at as usize]
     }

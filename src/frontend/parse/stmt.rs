@@ -3,7 +3,7 @@
 use super::scope::Space;
 use super::*;
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     /// `{ … }` with a scope of its own.
     pub(super) fn compound(&mut self) -> Parse<Stmt> {
         let start = self.at;

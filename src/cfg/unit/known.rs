@@ -1,0 +1,153 @@
+//! Procedures whose text did not change, taken from the old record.
+//!
+//! What a body means depends on its own tokens and on all that is declared
+//! outside of it. So where the text outside of bodies is the same as before, a
+//! body with the same tokens has the same graph. Bodies that act on what is
+//! outside, by declaring something there, count as outside.
+
+use super::UnitBuilder;
+use super::symbols::sorted;
+use crate::cfg::format::*;
+use crate::frontend::tree::*;
+use crate::ids::{Fingerprint, FpHasher};
+
+/// What is known of a unit from before.
+pub struct Known<'o> {
+    pub index: &'o UnitIndex,
+    pub graphs: &'o [Graph],
+}
+
+impl Known<'_> {
+    /// The bodies that need not be parsed again, for the front end.
+    pub fn bodies(&self) -> Vec<Option<Fingerprint>> {
+        let outermost = self.index.procedures.iter().filter(|procedure| !procedure.is_nested);
+        outermost.map(|procedure| procedure.body).collect()
+    }
+
+    /// Whether known bodies of a tree mean what they meant.
+    pub fn fits(&self, tree: &Tree<'_>, outside: Fingerprint) -> bool {
+        let has_symbols = tree
+            .procedures
+            .iter()
+            .any(|p| matches!(p.body, Body::Known) && tree.has_symbols(p.body_range));
+        let is_readable = self.graphs.len() == self.index.procedures.len();
+        outside == self.index.outside && !has_symbols && is_readable
+    }
+}
+
+/// All text but that of closed bodies, and all pragmas.
+pub fn outside(tree: &Tree<'_>) -> Fingerprint {
+    let mut hasher = FpHasher::new("outside");
+    let closed = tree.procedures.iter().filter(|procedure| procedure.is_closed);
+    let mut pragmas = tree.tokens.pragmas.iter().peekable();
+    let mut from = 0;
+    let ends = [tree.tokens.all.len() as u32];
+    let bodies = closed.map(|p| (p.body_range.start, p.body_range.end));
+    for (open, close) in bodies.chain(ends.map(|end| (end, end))) {
+        for token in from..close {
+            while let Some(pragma) = pragmas.next_if(|pragma| pragma.token <= token) {
+                hasher.str("#");
+                hasher.bytes(&tree.text[pragma.start as usize..pragma.end as usize]);
+            }
+            if token < open {
+                hasher.bytes(tree.token_text(token));
+            }
+        }
+        hasher.str("{}");
+        from = close;
+    }
+    hasher.finish()
+}
+
+/// Takes procedures from an old record into a new analysis.
+pub struct Reuse<'o> {
+    old: &'o Known<'o>,
+    /// Old procedures that are not inside of others, in order.
+    outermost: Vec<usize>,
+    next: usize,
+    /// New numbers of old symbols, as far as asked for.
+    symbols: Vec<Option<u32>>,
+    /// Old procedures that were taken, each with its new number and the first
+    /// token it has now.
+    taken: Vec<(usize, usize, u32)>,
+}
+
+impl<'o> Reuse<'o> {
+    pub fn of(old: &'o Known<'o>) -> Self {
+        let procedures = old.index.procedures.iter().enumerate();
+        let outermost = procedures.filter(|(_, p)| !p.is_nested).map(|(number, _)| number);
+        Self {
+            old,
+            outermost: outermost.collect(),
+            next: 0,
+            symbols: vec![None; old.index.symbols.len()],
+            taken: Vec::new(),
+        }
+    }
+
+    /// Counts procedures in step with the front end.
+    pub fn pass(&mut self, procedure: &Procedure) {
+        self.next += usize::from(!procedure.is_nested);
+    }
+
+    fn symbol(&mut self, old: u32, unit: &mut UnitBuilder<'_, '_>) -> u32 {
+        if let Some(known) = self.symbols[old as usize] {
+            return known;
+        }
+        let number = unit.symbols.intern(self.old.index.symbols[old as usize].clone());
+        self.symbols[old as usize] = Some(number);
+        number
+    }
+
+    fn renumbered(&mut self, old: &[u32], unit: &mut UnitBuilder<'_, '_>) -> Vec<u32> {
+        old.iter().map(|symbol| self.symbol(*symbol, unit)).collect()
+    }
+
+    pub fn procedure(
+        &mut self,
+        number: usize,
+        procedure: &Procedure,
+        unit: &mut UnitBuilder<'_, '_>,
+    ) -> (ProcedureIndex, Graph) {
+        let old = self.outermost[self.next];
+        let start = procedure.range.start;
+        self.taken.push((old, number, start));
+        let mut graph = self.old.graphs[old].clone();
+        for node in &mut graph.nodes {
+            node.place = unit.place(start + node.token);
+            node.calls = self.renumbered(&node.calls, unit);
+            node.mentions = sorted(self.renumbered(&node.mentions, unit));
+        }
+        graph.edges.iter_mut().for_each(|edge| edge.probe = None);
+        let mut index = self.old.index.procedures[old].clone();
+        index.place = unit.place(start);
+        index.mentions = sorted(self.renumbered(&index.mentions, unit));
+        index.takes = sorted(self.renumbered(&index.takes, unit));
+        (index, graph)
+    }
+
+    /// What the bodies define that were taken.
+    pub fn definitions(&mut self, unit: &mut UnitBuilder<'_, '_>) -> Vec<Definition> {
+        let mut found = Vec::new();
+        for definition in &self.old.index.definitions {
+            let Some((procedure, token)) = definition.within else { continue };
+            let place = self.taken.binary_search_by_key(&(procedure as usize), |(old, ..)| *old);
+            let Ok(place) = place else { continue };
+            let (_, number, start) = self.taken[place];
+            for mention in &definition.mentions {
+                if self.old.index.address_taken.binary_search(mention).is_ok() {
+                    let taken = self.symbol(*mention, unit);
+                    unit.symbols.take(taken);
+                }
+            }
+            found.push(Definition {
+                symbol: self.symbol(definition.symbol, unit),
+                mentions: self.renumbered(&definition.mentions, unit),
+                place: unit.place(start + token),
+                within: Some((number as u32, token)),
+                ..definition.clone()
+            });
+        }
+        found
+    }
+}
