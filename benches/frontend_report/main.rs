@@ -71,17 +71,18 @@ fn main() -> anyhow::Result<ExitCode> {
     for level in &args.levels {
         let mut rows = Vec::new();
         for subject in &subjects {
-            eprintln!("{} {}", subject.name, level.name());
             let (outcomes, left_out) = look_at_all(subject, *level, &args, &panics);
             let row = Row::of(subject, &outcomes);
             summary.add(&subject.name, *level, &outcomes, &left_out);
+            eprintln!("{}", row.markdown());
             rows.push(row);
+            // A long run can be read while it goes on.
+            fs_err::write(&details, summary.text())?;
         }
         let total = Row::total(&rows);
         println!("{}", report::table(*level, &rows, &total));
         failures.extend(total.failures().iter().map(|what| format!("{}: {what}", level.name())));
     }
-    fs_err::write(&details, summary.text())?;
     println!("Lists of all that was found are in {}", details.display());
     failures.iter().for_each(|failure| println!("{failure}"));
     let fails = args.strict && !failures.is_empty();

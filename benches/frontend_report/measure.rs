@@ -46,11 +46,8 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Old and new can exist at once; the true peak is in between.
-        count(size as isize);
-        let new = unsafe { System.realloc(pointer, layout, size) };
-        count(-(layout.size() as isize));
-        new
+        count(size as isize - layout.size() as isize);
+        unsafe { System.realloc(pointer, layout, size) }
     }
 }
 

@@ -109,7 +109,7 @@ impl Row {
         failures
     }
 
-    fn markdown(&self) -> String {
+    pub fn markdown(&self) -> String {
         let mut peaks = self.peaks.clone();
         peaks.sort_by(f64::total_cmp);
         let median = peaks.get(peaks.len() / 2).copied().unwrap_or_default();
@@ -195,7 +195,7 @@ impl Summary {
         }
     }
 
-    pub fn text(mut self) -> String {
+    pub fn text(&self) -> String {
         let mut text = String::from("# What the front end found\n");
         for (list, lines) in &self.text {
             let _ = write!(text, "\n## {list} ({})\n\n", lines.len());
@@ -203,9 +203,10 @@ impl Summary {
                 let _ = writeln!(text, "- {line}");
             }
         }
-        self.slow.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let mut slow: Vec<_> = self.slow.iter().collect();
+        slow.sort_by(|a, b| b.0.total_cmp(&a.0));
         text.push_str("\n## slowest beside gcc -E\n\n");
-        for (_, line) in self.slow.iter().take(SLOWEST) {
+        for (_, line) in slow.into_iter().take(SLOWEST) {
             let _ = writeln!(text, "- {line}");
         }
         text
