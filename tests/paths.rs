@@ -23,7 +23,7 @@ fn seeds() -> u64 {
 }
 
 fn options(seed: u64) -> Options {
-    let options = if seed % 3 == 0 { Options::medium() } else { Options::small() };
+    let options = if seed.is_multiple_of(3) { Options::medium() } else { Options::small() };
     options.for_gcc().strictly_ordered()
 }
 

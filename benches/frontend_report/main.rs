@@ -5,6 +5,7 @@
 
 mod check;
 mod commands;
+mod edited;
 mod measure;
 mod report;
 mod unit;

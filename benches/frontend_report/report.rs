@@ -28,6 +28,7 @@ pub struct Row {
     bytes: usize,
     preprocessor: f64,
     ours: f64,
+    after_edit: f64,
     /// Peak memory by size of text, of every unit.
     peaks: Vec<f64>,
 }
@@ -52,6 +53,7 @@ impl Row {
             row.bytes += outcome.text;
             row.preprocessor += outcome.preprocessor.as_secs_f64();
             row.ours += outcome.ours.as_secs_f64();
+            row.after_edit += outcome.after_edit.as_secs_f64();
             if outcome.text > 0 && outcome.peak > 0 {
                 row.peaks.push(outcome.peak as f64 / outcome.text as f64);
             }
@@ -85,6 +87,7 @@ impl Row {
             total.bytes += row.bytes;
             total.preprocessor += row.preprocessor;
             total.ours += row.ours;
+            total.after_edit += row.after_edit;
             total.peaks.extend(&row.peaks);
         }
         total
@@ -116,7 +119,7 @@ impl Row {
         let peak = peaks.last().copied().unwrap_or_default();
         let full = self.procedures - self.opaque;
         format!(
-            "| {} | {} | {} | {} | {} | {} ({:.2} %) | {} | {} | {} | {} | {} | {:.1} | {:.2} | {:.2} | {:.2} | {median:.1}, {peak:.1} |",
+            "| {} | {} | {} | {} | {} | {} ({:.2} %) | {} | {} | {} | {} | {} | {:.1} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {median:.1}, {peak:.1} |",
             self.name,
             self.units,
             self.lines,
@@ -133,14 +136,16 @@ impl Row {
             self.preprocessor,
             self.ours,
             self.ours / self.preprocessor.max(1e-9),
+            self.after_edit,
+            self.after_edit / self.preprocessor.max(1e-9),
         )
     }
 }
 
 pub fn table(level: Level, rows: &[Row], total: &Row) -> String {
     let mut text = format!("## {}\n\n", level.name());
-    text.push_str("| project | units | lines | analysed | procedures | full | opaque | missing vs gcc | extra vs gcc | problems | panics | MB | gcc -E CPU s | ours CPU s | ratio | peak memory / text: median, max |\n");
-    text.push_str("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+    text.push_str("| project | units | lines | analysed | procedures | full | opaque | missing vs gcc | extra vs gcc | problems | panics | MB | gcc -E CPU s | ours CPU s | ratio | after an edit CPU s | ratio | peak memory / text: median, max |\n");
+    text.push_str("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
     for row in rows.iter().chain([total]) {
         text.push_str(&row.markdown());
         text.push('\n');

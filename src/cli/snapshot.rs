@@ -119,7 +119,7 @@ fn renew(project: &Project, old: &Arc<UnitVersion>) -> Result<Arc<UnitVersion>, 
         return Ok(old.clone());
     }
     let forced = forced_opaque(old);
-    let known = Known { index: &old.index, graphs: old.graphs() };
+    let known = Known::of_record(&old.index, old.graphs());
     let analysed = unit::analyse_changes(project, &unit, &job, &preprocessed, &forced, &known);
     let record = analysed.record(project, &unit, &job, old.index.untouched.clone());
     Ok(Arc::new(UnitVersion::of_record(record)))

@@ -16,6 +16,7 @@ pub struct Job {
     pub source: String,
 }
 
+#[derive(Clone)]
 pub struct Preprocessed {
     pub text: Vec<u8>,
     /// The text with symbols, if it can differ.

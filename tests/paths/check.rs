@@ -66,9 +66,9 @@ impl Logged {
     /// Checks the steps that were logged since.
     pub fn check(&self) -> Seen {
         let log = std::fs::read(&self.log).unwrap_or_default();
-        let mut seen = Seen::default();
-        seen.opaque =
-            self.units.iter().flat_map(|u| &u.procedures).filter(|p| p.opaque.is_some()).count();
+        let procedures = self.units.iter().flat_map(|unit| &unit.procedures);
+        let opaque = procedures.filter(|procedure| procedure.opaque.is_some()).count();
+        let mut seen = Seen { opaque, ..Seen::default() };
         let mut runs: FxHashMap<u32, Run> = FxHashMap::default();
         let mut known: FxHashSet<(u32, u32, NodeId, NodeId)> = FxHashSet::default();
         for record in log.chunks_exact(16) {

@@ -5,22 +5,49 @@
 //! body with the same tokens has the same graph. Bodies that act on what is
 //! outside, by declaring something there, count as outside.
 
-use super::UnitBuilder;
 use super::symbols::sorted;
+use super::{Analysis, UnitBuilder};
 use crate::cfg::format::*;
 use crate::frontend::tree::*;
 use crate::ids::{Fingerprint, FpHasher};
 
 /// What is known of a unit from before.
+#[derive(Clone, Copy)]
 pub struct Known<'o> {
-    pub index: &'o UnitIndex,
-    pub graphs: &'o [Graph],
+    outside: Fingerprint,
+    symbols: &'o [Symbol],
+    address_taken: &'o [u32],
+    definitions: &'o [Definition],
+    procedures: &'o [ProcedureIndex],
+    graphs: &'o [Graph],
 }
 
-impl Known<'_> {
+impl<'o> Known<'o> {
+    pub fn of_record(index: &'o UnitIndex, graphs: &'o [Graph]) -> Self {
+        Self {
+            outside: index.outside,
+            symbols: &index.symbols,
+            address_taken: &index.address_taken,
+            definitions: &index.definitions,
+            procedures: &index.procedures,
+            graphs,
+        }
+    }
+
+    pub fn of_analysis(analysis: &'o Analysis) -> Self {
+        Self {
+            outside: analysis.outside,
+            symbols: &analysis.symbols,
+            address_taken: &analysis.address_taken,
+            definitions: &analysis.definitions,
+            procedures: &analysis.procedures,
+            graphs: &analysis.graphs,
+        }
+    }
+
     /// The bodies that need not be parsed again, for the front end.
     pub fn bodies(&self) -> Vec<Option<Fingerprint>> {
-        let outermost = self.index.procedures.iter().filter(|procedure| !procedure.is_nested);
+        let outermost = self.procedures.iter().filter(|procedure| !procedure.is_nested);
         outermost.map(|procedure| procedure.body).collect()
     }
 
@@ -30,8 +57,8 @@ impl Known<'_> {
             .procedures
             .iter()
             .any(|p| matches!(p.body, Body::Known) && tree.has_symbols(p.body_range));
-        let is_readable = self.graphs.len() == self.index.procedures.len();
-        outside == self.index.outside && !has_symbols && is_readable
+        let is_readable = self.graphs.len() == self.procedures.len();
+        outside == self.outside && !has_symbols && is_readable
     }
 }
 
@@ -74,13 +101,13 @@ pub struct Reuse<'o> {
 
 impl<'o> Reuse<'o> {
     pub fn of(old: &'o Known<'o>) -> Self {
-        let procedures = old.index.procedures.iter().enumerate();
+        let procedures = old.procedures.iter().enumerate();
         let outermost = procedures.filter(|(_, p)| !p.is_nested).map(|(number, _)| number);
         Self {
             old,
             outermost: outermost.collect(),
             next: 0,
-            symbols: vec![None; old.index.symbols.len()],
+            symbols: vec![None; old.symbols.len()],
             taken: Vec::new(),
         }
     }
@@ -94,7 +121,7 @@ impl<'o> Reuse<'o> {
         if let Some(known) = self.symbols[old as usize] {
             return known;
         }
-        let number = unit.symbols.intern(self.old.index.symbols[old as usize].clone());
+        let number = unit.symbols.intern(self.old.symbols[old as usize].clone());
         self.symbols[old as usize] = Some(number);
         number
     }
@@ -119,7 +146,7 @@ impl<'o> Reuse<'o> {
             node.mentions = sorted(self.renumbered(&node.mentions, unit));
         }
         graph.edges.iter_mut().for_each(|edge| edge.probe = None);
-        let mut index = self.old.index.procedures[old].clone();
+        let mut index = self.old.procedures[old].clone();
         index.place = unit.place(start);
         index.mentions = sorted(self.renumbered(&index.mentions, unit));
         index.takes = sorted(self.renumbered(&index.takes, unit));
@@ -129,13 +156,13 @@ impl<'o> Reuse<'o> {
     /// What the bodies define that were taken.
     pub fn definitions(&mut self, unit: &mut UnitBuilder<'_, '_>) -> Vec<Definition> {
         let mut found = Vec::new();
-        for definition in &self.old.index.definitions {
+        for definition in self.old.definitions {
             let Some((procedure, token)) = definition.within else { continue };
             let place = self.taken.binary_search_by_key(&(procedure as usize), |(old, ..)| *old);
             let Ok(place) = place else { continue };
             let (_, number, start) = self.taken[place];
             for mention in &definition.mentions {
-                if self.old.index.address_taken.binary_search(mention).is_ok() {
+                if self.old.address_taken.binary_search(mention).is_ok() {
                     let taken = self.symbol(*mention, unit);
                     unit.symbols.take(taken);
                 }

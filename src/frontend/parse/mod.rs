@@ -327,28 +327,28 @@ impl Parser<'_, '_> {
         if !token.name.is_keyword() {
             return self.is_typedef(token.name);
         }
-        match token.name {
+        matches!(
+            token.name,
             kw::AUTO
-            | kw::CONST
-            | kw::ENUM
-            | kw::EXTERN
-            | kw::INLINE
-            | kw::REGISTER
-            | kw::RESTRICT
-            | kw::STATIC
-            | kw::STRUCT
-            | kw::TYPEDEF
-            | kw::UNION
-            | kw::VOLATILE
-            | kw::TYPEOF
-            | kw::AUTO_TYPE
-            | kw::ALIGNAS
-            | kw::ATOMIC
-            | kw::NORETURN
-            | kw::THREAD
-            | kw::TYPE_WORD => true,
-            _ => false,
-        }
+                | kw::CONST
+                | kw::ENUM
+                | kw::EXTERN
+                | kw::INLINE
+                | kw::REGISTER
+                | kw::RESTRICT
+                | kw::STATIC
+                | kw::STRUCT
+                | kw::TYPEDEF
+                | kw::UNION
+                | kw::VOLATILE
+                | kw::TYPEOF
+                | kw::AUTO_TYPE
+                | kw::ALIGNAS
+                | kw::ATOMIC
+                | kw::NORETURN
+                | kw::THREAD
+                | kw::TYPE_WORD
+        )
     }
 
     fn in_system_file(&self, token: u32) -> bool {

@@ -9,7 +9,7 @@
 //! loop, jump back and recursive call uses some. Its output does not depend on
 //! addresses, on the compiler, or on what C leaves open (`expressions`).
 
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 mod check;
 mod edit;
