@@ -210,7 +210,7 @@ pub fn change_expr(
     change: &mut dyn FnMut(&mut Expr, &mut Random),
 ) -> Option<String> {
     let mut total = 0;
-    let mut each = |procedures: &mut [Procedure], visit: &mut dyn FnMut(&mut Expr, &str)| {
+    let each = |procedures: &mut [Procedure], visit: &mut dyn FnMut(&mut Expr, &str)| {
         for one in procedures {
             let name = one.name.clone();
             let mut visit = |expr: &mut Expr| visit(expr, &name);

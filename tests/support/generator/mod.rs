@@ -12,23 +12,29 @@
 #![allow(dead_code)]
 
 mod check;
+mod check_expr;
 mod edit;
 mod edit_code;
 mod edit_declarations;
 mod edit_neutral;
 mod edit_procedures;
 mod expressions;
+mod locals;
 mod make;
+mod maker;
 mod options;
 mod print;
 mod print_code;
+mod print_expr;
 mod print_special;
 mod program;
 mod random;
 mod special;
 mod statements;
+mod tree;
 
 pub use check::is_valid;
+#[allow(unused_imports)]
 pub use edit::{Edit, EditKind, Effect, edit, edit_of_kind};
 pub use make::program;
 pub use options::{Construct, Options};

@@ -31,10 +31,11 @@ void leave_add(unsigned *value);
 void leave_mix(unsigned *value);
 _Noreturn void finish(int status);
 
-/* Whether there is no more fuel. */
+/* Whether there is no more fuel. Says so now and then before, too, so that a
+   loop without an end does not take it all. */
 static inline int spent(void)
 {
-    return fuel == 0 || --fuel == 0;
+    return fuel == 0 || --fuel % 8 == 0;
 }
 
 #endif
