@@ -75,11 +75,17 @@ impl Printer<'_> {
         if branches(a) && branches(b) {
             self.note(Construct::UnorderedOperands);
         }
+        // A divisor is not 0 and a shift is not too far, whatever the operand.
+        let is_safe = match (operator, b) {
+            (Binary::Div | Binary::Mod, Expr::Number(value, _)) => *value != 0,
+            (Binary::Shl | Binary::Shr, Expr::Number(value, _)) => *value < 16,
+            _ => false,
+        };
         let (a, b) = (self.operand(a), self.operand(b));
         let symbol = symbol(operator);
         match operator {
-            Binary::Div | Binary::Mod => format!("{a} {symbol} ({b} | 1u)"),
-            Binary::Shl | Binary::Shr => format!("{a} {symbol} ({b} & 15u)"),
+            Binary::Div | Binary::Mod if !is_safe => format!("{a} {symbol} ({b} | 1u)"),
+            Binary::Shl | Binary::Shr if !is_safe => format!("{a} {symbol} ({b} & 15u)"),
             _ => format!("{a} {symbol} {b}"),
         }
     }
