@@ -150,8 +150,8 @@ pub fn edit_of_kind(
         if !is_valid(&edited) {
             continue;
         }
-        let after = edited.files();
-        if after != before {
+        let (after, constructs) = edited.print();
+        if after != before && constructs.is_disjoint(&program.options.without) {
             let description = difference(&before, &after);
             return Some((edited, Edit { kind, place, description, effect: kind.effect() }));
         }

@@ -117,7 +117,7 @@ impl Program {
         self.print().1
     }
 
-    fn print(&self) -> (Vec<(String, String)>, BTreeSet<Construct>) {
+    pub(super) fn print(&self) -> (Vec<(String, String)>, BTreeSet<Construct>) {
         let mut files = vec![
             (String::from("base.h"), BASE_H.to_string()),
             (String::from("base.c"), BASE_C.to_string()),
