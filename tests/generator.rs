@@ -76,6 +76,21 @@ fn every_construct_occurs() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
+#[test]
+fn constructs_can_be_left_out() {
+    for construct in Construct::OPTIONAL {
+        let options = Options::small().for_gcc().without(&[construct]);
+        for seed in 0..3 {
+            let mut program = program(seed, &options);
+            let mut random = Random::new(seed);
+            for _ in 0..3 {
+                assert!(!program.constructs().contains(&construct), "{construct:?}, seed {seed}");
+                program = edit(&program, &mut random).0;
+            }
+        }
+    }
+}
+
 #[track_caller]
 fn check_alike(builder: &Builder, program: &generator::Program, compilers: &[Compiler], seed: u64) {
     let expected = builder.outcomes(program, GCC_O0);

@@ -5,8 +5,10 @@
 //! one meaning: names are declared, nothing is read before it has a value, jumps
 //! do not skip declarations, unsequenced operands do not disturb one another.
 
-use super::expressions::{NO_UNIT, contains_block};
+use super::check_expr::mentioned;
+use super::expressions::contains_block;
 use super::make::fits_table;
+use super::maker::NO_UNIT;
 use super::program::*;
 use std::collections::BTreeSet;
 
@@ -71,31 +73,7 @@ fn is_valid_procedure(program: &Program, one: &Procedure) -> bool {
     fits && promoted && read_as_is && checker.valid
 }
 
-/// What can be said of an expression.
-#[derive(Debug, Clone, Copy, Default)]
-struct Effects {
-    /// Writes, or calls what may.
-    rich: bool,
-    /// Branches or calls.
-    active: bool,
-    /// Reads something that could be written.
-    reads: bool,
-    /// Assigns without a sequence point behind it.
-    assigns: bool,
-}
-
-impl Effects {
-    fn and(self, other: Self) -> Self {
-        Self {
-            rich: self.rich || other.rich,
-            active: self.active || other.active,
-            reads: self.reads || other.reads,
-            assigns: self.assigns || other.assigns,
-        }
-    }
-}
-
-struct Scope {
+pub struct Scope {
     number: usize,
     vars: Vec<Var>,
     /// No goto leaves it.
@@ -106,30 +84,30 @@ struct Scope {
 type Chain = Vec<(usize, usize, bool)>;
 
 /// The cases of a switch, and where its body lies in the scopes.
-struct Cases {
+pub struct Cases {
     values: BTreeSet<u32>,
     has_default: bool,
     depth: usize,
 }
 
-struct Checker<'a> {
-    program: &'a Program,
-    procedure: &'a Procedure,
-    pure: bool,
-    unit: usize,
+pub struct Checker<'a> {
+    pub program: &'a Program,
+    pub procedure: &'a Procedure,
+    pub pure: bool,
+    pub unit: usize,
     valid: bool,
-    scopes: Vec<Scope>,
+    pub scopes: Vec<Scope>,
     next: usize,
     /// None inside of what is no part of a switch's body.
-    cases: Vec<Option<Cases>>,
-    breaks: bool,
-    continues: bool,
-    returns: bool,
+    pub cases: Vec<Option<Cases>>,
+    pub breaks: bool,
+    pub continues: bool,
+    pub returns: bool,
     /// Locals of scopes below this one must keep their values.
     frozen: usize,
-    inner: bool,
+    pub inner: bool,
     computed: usize,
-    macro_body: bool,
+    pub macro_body: bool,
     labels: Vec<(u32, usize, Chain)>,
     gotos: Vec<(u32, usize, bool, Chain)>,
     place: usize,
@@ -169,7 +147,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn demand(&mut self, holds: bool) {
+    pub fn demand(&mut self, holds: bool) {
         self.valid &= holds;
     }
 
@@ -197,13 +175,13 @@ impl<'a> Checker<'a> {
         self.demand(self.computed <= 1);
     }
 
-    fn find(&mut self, var: Var) -> usize {
+    pub fn find(&mut self, var: Var) -> usize {
         let found = self.scopes.iter().rposition(|scope| scope.vars.contains(&var));
         self.demand(found.is_some());
         found.unwrap_or(0)
     }
 
-    fn writable(&mut self, var: Var) {
+    pub fn writable(&mut self, var: Var) {
         let scope = self.find(var);
         let fits = match var.class {
             Class::Volatile => true,
@@ -220,7 +198,7 @@ impl<'a> Checker<'a> {
         self.demand(fits);
     }
 
-    fn open(&mut self, vars: Vec<Var>, closed: bool) {
+    pub fn open(&mut self, vars: Vec<Var>, closed: bool) {
         self.next += 1;
         self.scopes.push(Scope { number: self.next, vars, closed });
     }
@@ -233,7 +211,7 @@ impl<'a> Checker<'a> {
 
     /// A block in a context of its own, with variables around it. No case label
     /// in it belongs to a switch outside.
-    fn apart(&mut self, block: &Block, vars: Vec<Var>, closed: bool) {
+    pub fn apart(&mut self, block: &Block, vars: Vec<Var>, closed: bool) {
         self.cases.push(None);
         self.open(vars, closed);
         self.block(block);
@@ -258,7 +236,7 @@ impl<'a> Checker<'a> {
         (self.breaks, self.continues) = outer;
     }
 
-    fn items(&mut self, items: &[Item]) {
+    pub fn items(&mut self, items: &[Item]) {
         for (place, item) in items.iter().enumerate() {
             self.place += 1;
             if matches!(item.statement, Statement::Fallthrough) {
@@ -322,7 +300,8 @@ impl<'a> Checker<'a> {
             Statement::Break => self.demand(self.breaks),
             Statement::Continue => self.demand(self.continues),
             Statement::Goto { label, guarded } => {
-                self.demand(!self.macro_body && !(self.pure && *guarded));
+                self.demand(!self.macro_body);
+                self.demand(!(self.pure && *guarded));
                 let chain = self.chain();
                 self.gotos.push((*label, self.place, *guarded, chain));
             }
@@ -448,9 +427,10 @@ impl<'a> Checker<'a> {
             _ => {
                 if let Special::Computed { .. } = special {
                     // Its two are never evaluated together.
-                    let effects = exprs.iter().map(|expr| self.expr(expr).rich);
-                    let rich = effects.fold(false, |any, rich| any || rich);
-                    self.demand(!rich);
+                    for expr in exprs {
+                        let effects = self.expr(expr);
+                        self.demand(!effects.rich);
+                    }
                 } else {
                     let effects = self.unsequenced(exprs);
                     self.demand(!effects.rich);
@@ -476,225 +456,4 @@ impl<'a> Checker<'a> {
         }
         (self.breaks, self.continues, self.returns, self.inner, self.frozen) = outer;
     }
-
-    /// Operands in no order: next to one that writes, the others must not read
-    /// what can be written; where the order is strict, one may be active.
-    fn unsequenced<'e>(&mut self, exprs: impl IntoIterator<Item = &'e Expr>) -> Effects {
-        let all: Vec<Effects> = exprs.into_iter().map(|expr| self.expr(expr)).collect();
-        self.disjoint(&all)
-    }
-
-    fn disjoint(&mut self, all: &[Effects]) -> Effects {
-        let rich = all.iter().filter(|effects| effects.rich).count();
-        let reading = all.iter().filter(|effects| !effects.rich && effects.reads).count();
-        let active = all.iter().filter(|effects| effects.active).count();
-        self.demand(rich == 0 || (rich == 1 && reading == 0));
-        self.demand(active <= 1 || !self.program.options.strict_order);
-        all.iter().fold(Effects::default(), |sum, effects| sum.and(*effects))
-    }
-
-    fn expr(&mut self, expr: &Expr) -> Effects {
-        let reads = Effects { reads: true, ..Effects::default() };
-        let active = Effects { active: true, ..Effects::default() };
-        let rich = Effects { rich: true, active: true, reads: true, assigns: false };
-        match expr {
-            Expr::Number(..) => Effects::default(),
-            Expr::Enumerator(id, place) => {
-                let of = self.program.enums.iter().find(|one| one.id == *id);
-                self.demand(of.is_some_and(|of| *place < of.constants.len()));
-                Effects::default()
-            }
-            Expr::Input(_) => {
-                self.demand(!self.pure);
-                reads
-            }
-            Expr::Parameter(_) => reads,
-            Expr::Read(var) => {
-                self.find(*var);
-                if var.class == Class::Const { Effects::default() } else { reads }
-            }
-            Expr::SizeOf(var) | Expr::Generic(var) => {
-                self.find(*var);
-                Effects::default()
-            }
-            Expr::SizeOfStruct(_) => Effects::default(),
-            Expr::Member(var, number) => {
-                self.member(*var, *number);
-                reads
-            }
-            Expr::Index(var, index) => {
-                self.find(*var);
-                self.expr(index).and(reads)
-            }
-            Expr::Negate(_, a)
-            | Expr::Not(a)
-            | Expr::Cast(_, a)
-            | Expr::Expect(a, _)
-            | Expr::Text(_, a) => self.expr(a),
-            Expr::Binary(_, a, b) | Expr::Pun(a, b) => self.unsequenced([&**a, &**b]),
-            Expr::And(a, b) | Expr::Or(a, b) | Expr::Elvis(a, b) => {
-                self.expr(a).and(self.expr(b)).and(active)
-            }
-            Expr::Comma(a, b) => self.expr(a).and(self.expr(b)),
-            Expr::Choose(a, b, c) => self.expr(a).and(self.expr(b)).and(self.expr(c)).and(active),
-            Expr::Constant(a) => {
-                let effects = self.expr(a);
-                self.demand(!effects.active && !effects.rich);
-                effects.and(active)
-            }
-            Expr::Literal(id, list, number) => {
-                let of = self.program.structs.iter().find(|one| one.id == *id);
-                self.demand(of.is_some_and(|of| {
-                    of.members.len() >= list.len() && of.members.iter().any(|m| m.number == *number)
-                }));
-                self.unsequenced(list)
-            }
-            Expr::Tick(a) => {
-                self.demand(!self.pure);
-                self.expr(a).and(active)
-            }
-            Expr::Call(id, list) => self.call(*id, list, false),
-            Expr::Indirect(_, index, list) => {
-                self.demand(!self.pure && self.procedure.rank < 1000);
-                self.unsequenced(std::iter::once(&**index).chain(list)).and(rich)
-            }
-            Expr::Macro(id, list) => self.macro_use(*id, list, false),
-            Expr::Step { var, .. } => {
-                self.writable(*var);
-                self.demand(var.class == Class::Wide);
-                Effects { assigns: true, ..rich }
-            }
-            Expr::Assign(target, operator, value) => self.assign(target, *operator, value),
-            Expr::Statement(block, value) => {
-                self.demand(!self.pure);
-                let inner = std::mem::replace(&mut self.inner, true);
-                self.cases.push(None);
-                self.open(Vec::new(), false);
-                self.items(&block.items);
-                self.expr(value);
-                self.scopes.pop();
-                self.cases.pop();
-                self.inner = inner;
-                rich
-            }
-        }
-    }
-
-    fn member(&mut self, var: Var, number: usize) {
-        self.find(var);
-        if let Class::Struct(id) | Class::StructPointer(id) = var.class {
-            let of = self.program.structs.iter().find(|one| one.id == id);
-            self.demand(of.is_some_and(|of| of.members.iter().any(|m| m.number == number)));
-        }
-    }
-
-    fn assign(&mut self, target: &Expr, operator: Option<Binary>, value: &Expr) -> Effects {
-        let mut operands = Vec::new();
-        match target {
-            Expr::Read(var) => self.writable(*var),
-            Expr::Member(var, number) => {
-                self.writable(*var);
-                self.member(*var, *number);
-            }
-            Expr::Index(var, index) => {
-                self.writable(*var);
-                operands.push(self.expr(index));
-            }
-            _ => self.demand(false),
-        }
-        if operator.is_some() {
-            operands.push(Effects { reads: true, ..Effects::default() });
-            // Only what is as wide as `unsigned` may be computed with as it is.
-            let wide = matches!(target, Expr::Read(var)
-                if matches!(var.class, Class::Wide | Class::Pointer));
-            self.demand(wide);
-        }
-        let value = self.expr(value);
-        self.demand(!value.assigns);
-        operands.push(value);
-        let effects = self.disjoint(&operands);
-        Effects { rich: true, assigns: true, reads: true, ..effects }
-    }
-
-    fn call(&mut self, id: Id, list: &[Expr], is_statement: bool) -> Effects {
-        let Some(callee) = self.program.procedures.iter().find(|one| one.id == id) else {
-            self.demand(false);
-            return Effects::default();
-        };
-        let callable = match callee.role {
-            Role::Main | Role::Constructor | Role::Override(_) => false,
-            Role::Variadic => list.len() <= 3,
-            _ => list.len() == callee.parameters.len(),
-        };
-        let visible = match callee.linkage {
-            Linkage::Static => callee.unit == self.unit,
-            Linkage::Inline => self.unit != NO_UNIT,
-            Linkage::Extern | Linkage::Weak => true,
-        };
-        let is_pure = callee.role == Role::Pure;
-        let ends = callee.rank > self.procedure.rank || (callee.guarded && !self.pure);
-        self.demand(callable && visible && ends && !self.macro_body);
-        self.demand(is_statement || callee.result.is_some());
-        self.demand(is_pure || !self.pure);
-        let effects = self.unsequenced(list);
-        effects.and(Effects { rich: !is_pure, active: true, reads: true, assigns: false })
-    }
-
-    fn macro_use(&mut self, id: Id, list: &[Expr], is_statement: bool) -> Effects {
-        let Some(used) = self.program.macros.iter().find(|one| one.id == id) else {
-            self.demand(false);
-            return Effects::default();
-        };
-        self.demand(used.unit.is_none_or(|unit| unit == self.unit));
-        self.demand(used.parameters == list.len() && !list.iter().any(contains_block));
-        let arguments = self.unsequenced(list);
-        self.demand(!arguments.rich);
-        let outer = std::mem::replace(&mut self.macro_body, true);
-        let body = match &used.body {
-            MacroBody::Expr(body) => {
-                self.demand(!is_statement);
-                // A body may use a parameter twice.
-                self.demand(!(arguments.active && self.program.options.strict_order));
-                self.expr(body)
-            }
-            MacroBody::Block(block) => {
-                self.demand(is_statement);
-                let context = (self.breaks, self.continues, self.returns);
-                (self.breaks, self.continues, self.returns) = (false, false, false);
-                self.apart(block, Vec::new(), true);
-                (self.breaks, self.continues, self.returns) = context;
-                Effects::default()
-            }
-        };
-        self.macro_body = outer;
-        arguments.and(body)
-    }
-}
-
-/// Every variable named in an expression, also by way of macros.
-fn mentioned(program: &Program, expr: &Expr, names: &mut Vec<Var>) {
-    let mut inside = expr.clone();
-    inside.each_expr(&mut |expr| match expr {
-        Expr::Read(var)
-        | Expr::Index(var, _)
-        | Expr::Member(var, _)
-        | Expr::SizeOf(var)
-        | Expr::Generic(var)
-        | Expr::Step { var, .. } => names.push(*var),
-        Expr::Macro(id, _) => match &program.macro_of(*id).body {
-            MacroBody::Expr(body) => mentioned(program, body, names),
-            MacroBody::Block(_) => {}
-        },
-        _ => {}
-    });
-    inside.each_block(&mut |block| {
-        for item in &block.items {
-            if let Statement::MacroCall(id, _) = &item.statement
-                && let MacroBody::Block(body) = &program.macro_of(*id).body
-            {
-                let whole = Expr::Statement(body.clone(), Box::new(Expr::number(0)));
-                mentioned(program, &whole, names);
-            }
-        }
-    });
 }

@@ -150,8 +150,8 @@ pub fn edit_of_kind(
         if !is_valid(&edited) {
             continue;
         }
-        let after = edited.files();
-        if after != before {
+        let (after, constructs) = edited.print();
+        if after != before && constructs.is_disjoint(&program.options.without) {
             let description = difference(&before, &after);
             return Some((edited, Edit { kind, place, description, effect: kind.effect() }));
         }
@@ -210,7 +210,7 @@ pub fn change_expr(
     change: &mut dyn FnMut(&mut Expr, &mut Random),
 ) -> Option<String> {
     let mut total = 0;
-    let mut each = |procedures: &mut [Procedure], visit: &mut dyn FnMut(&mut Expr, &str)| {
+    let each = |procedures: &mut [Procedure], visit: &mut dyn FnMut(&mut Expr, &str)| {
         for one in procedures {
             let name = one.name.clone();
             let mut visit = |expr: &mut Expr| visit(expr, &name);

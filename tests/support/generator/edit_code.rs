@@ -1,7 +1,7 @@
 //! Edits of statements and expressions.
 
 use super::edit::{EditKind, change_block, change_expr, change_item};
-use super::expressions::Maker;
+use super::maker::Maker;
 use super::program::*;
 use super::random::Random;
 

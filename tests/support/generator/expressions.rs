@@ -10,112 +10,20 @@
 //! An expression is *active* if it branches or calls. Where programs are to be
 //! strictly ordered, of several unsequenced operands only one may be active.
 
+use super::maker::Maker;
 use super::options::Construct;
 use super::program::*;
-use super::random::Random;
 
-/// Where a statement stands: what may leave it, and what it may write.
-#[derive(Debug, Clone, Copy)]
-pub struct Context {
-    pub breaks: bool,
-    pub continues: bool,
-    pub returns: bool,
-    /// The first of the variables in scope that may be assigned although it is
-    /// local: what changes between setjmp and longjmp is lost.
-    pub writable: usize,
-    /// Within a statement expression or a nested function.
-    pub inner: bool,
-}
-
-/// The unit of what every unit sees.
-pub const NO_UNIT: usize = usize::MAX;
-
-/// Makes the parts of one procedure.
-pub struct Maker<'a> {
-    pub program: &'a Program,
-    pub random: &'a mut Random,
-    pub procedure: Id,
-    pub unit: usize,
-    pub rank: u32,
-    pub pure: bool,
-    pub is_void: bool,
-    pub vars: Vec<Var>,
-    /// How many of them are global.
-    pub globals: usize,
-    /// Where those of the innermost scope begin.
-    pub scope: usize,
-    pub next: u32,
-    pub context: Context,
-    /// Inside the right side of an assignment, where another one could meet it
-    /// without a sequence point between.
-    pub assigning: bool,
-    /// There is a statement that jumps to any of several labels.
-    pub computed: bool,
-    /// Macros are left out: their bodies may name what is being declared.
-    pub plain: bool,
-    /// Parameters of the macro whose body is made.
-    pub parameters: usize,
-}
-
-impl<'a> Maker<'a> {
-    pub fn of(program: &'a Program, procedure: &Procedure, random: &'a mut Random) -> Self {
-        let pure = procedure.role == Role::Pure;
-        let visible = |global: &&Global| match procedure.linkage {
-            Linkage::Inline => !global.is_static,
-            _ => !global.is_static || global.unit == procedure.unit,
-        };
-        let mut vars: Vec<Var> = Vec::new();
-        vars.extend(program.globals.iter().filter(visible).map(|global| global.var));
-        let scope = vars.len();
-        vars.extend((0..procedure.parameters.len()).map(|number| procedure.parameter(number)));
-        if procedure.role == Role::Variadic {
-            vars.push(Var { class: Class::Wide, number: 0, global: false });
-        }
-        let context = Context {
-            breaks: false,
-            continues: false,
-            returns: procedure.role != Role::Main,
-            writable: 0,
-            inner: false,
-        };
-        Self {
-            program,
-            random,
-            procedure: procedure.id,
-            // What is in the common header sees nothing of any unit.
-            unit: if procedure.linkage == Linkage::Inline { NO_UNIT } else { procedure.unit },
-            rank: procedure.rank,
-            pure,
-            is_void: procedure.result.is_none(),
-            vars,
-            globals: scope,
-            scope,
-            next: procedure.next,
-            context,
-            assigning: false,
-            computed: false,
-            plain: false,
-            parameters: 0,
-        }
-    }
-
-    pub fn allows(&self, construct: Construct) -> bool {
-        self.program.options.allows(construct)
-    }
-
-    pub fn fresh(&mut self) -> u32 {
-        self.next += 1;
-        self.next
-    }
-
-    fn strict(&self) -> bool {
+impl Maker<'_> {
+    pub fn strict(&self) -> bool {
         self.program.options.strict_order
     }
 
     pub fn constant(&mut self) -> Expr {
         let value = match self.random.below(10) {
             0..=5 => self.random.number(8),
-            6..=8 => self.random.number(100),
+            6 | 7 => self.random.number(100),
+            8 => self.random.number(70_000),
             _ => self.random.number(u32::MAX),
         };
         let digits = match self.random.below(12) {
@@ -324,40 +232,6 @@ impl<'a> Maker<'a> {
         Some(Expr::Macro(id, arguments))
     }
 
-    pub fn visible_macros(&self) -> impl Iterator<Item = &'a Macro> + use<'a> {
-        let (unit, plain) = (self.unit, self.plain);
-        let is_visible =
-            move |defined: &&Macro| !plain && defined.unit.is_none_or(|own| own == unit);
-        self.program.macros.iter().filter(is_visible)
-    }
-
-    /// Procedures in the common header do not call one another, so that their
-    /// order does not matter.
-    pub fn sees(&self, one: &Procedure) -> bool {
-        match one.linkage {
-            Linkage::Static => one.unit == self.unit,
-            Linkage::Inline => self.unit != NO_UNIT,
-            _ => true,
-        }
-    }
-
-    /// A procedure that may be called from here, with its number of arguments.
-    pub fn callee(&mut self, pure: bool) -> Option<(Id, usize)> {
-        let own_pure = self.pure;
-        let fitting: Vec<(Id, usize, Role)> = self
-            .program
-            .procedures
-            .iter()
-            .filter(|one| one.result.is_some() && (one.role == Role::Pure) == pure)
-            .filter(|one| !matches!(one.role, Role::Main | Role::Constructor | Role::Override(_)))
-            .filter(|one| one.rank > self.rank || (one.guarded && !own_pure))
-            .filter(|one| self.sees(one))
-            .map(|one| (one.id, one.parameters.len(), one.role))
-            .collect();
-        let (id, count, role) = self.random.pick(&fitting).copied()?;
-        Some((id, if role == Role::Variadic { self.random.below(4) } else { count }))
-    }
-
     /// An expression with side effects, if the procedure may have any.
     pub fn rich(&mut self, depth: usize) -> Expr {
         if depth == 0 || self.pure || self.parameters > 0 {
@@ -371,7 +245,7 @@ impl<'a> Maker<'a> {
                 None => self.pure(depth, true),
             },
             2 => match self.random.pick(&self.program.tables).map(|table| table.id) {
-                Some(table) if self.rank < 1000 => {
+                Some(table) if self.rank < 1000 && self.may_call() => {
                     let mut all = self.arguments(3, less);
                     Expr::Indirect(table, Box::new(all.remove(0)), all)
                 }
@@ -400,7 +274,12 @@ impl<'a> Maker<'a> {
             }
             6 => Expr::Comma(Box::new(self.rich(less)), Box::new(self.rich(less))),
             7 if !self.assigning => self.assignment(less),
-            8 if self.allows(Construct::StatementExpression) => self.statement_expression(less),
+            // Seldom within one another, or they would be most of the program.
+            8 if self.allows(Construct::StatementExpression)
+                && (!self.context.inner || self.random.percent(15)) =>
+            {
+                self.statement_expression(less)
+            }
             9 if !self.assigning => self.step().unwrap_or_else(|| self.pure(depth, true)),
             _ => self.macro_with_block(less).unwrap_or_else(|| self.pure(depth, true)),
         }

@@ -1,6 +1,6 @@
 //! Random programs: first all that has a name, then the bodies.
 
-use super::expressions::{Maker, NO_UNIT};
+use super::maker::{Maker, NO_UNIT};
 use super::options::{Construct, Options};
 use super::program::*;
 use super::random::Random;
@@ -136,6 +136,8 @@ fn outside<'a>(program: &'a Program, random: &'a mut Random, parameters: usize) 
     // Of no unit: only what is in the common header may be used.
     maker.unit = NO_UNIT;
     maker.parameters = parameters;
+    // Whoever uses a macro has to see from its body what it does.
+    maker.plain = true;
     maker.context.returns = false;
     maker
 }
@@ -378,6 +380,7 @@ pub fn with_body(program: &Program, signature: &Procedure, random: &mut Random) 
         _ => {
             let count = maker.random.between(2, program.options.statements + 1);
             procedure.body.items = maker.items(count, depth, true);
+            maker.show_locals(&mut procedure.body);
         }
     }
     if let Some((_, value)) = &mut procedure.result {

@@ -9,24 +9,41 @@
 //! loop, jump back and recursive call uses some. Its output does not depend on
 //! addresses, on the compiler, or on what C leaves open (`expressions`).
 
+//!
+//!     let program = program(seed, &Options::small());
+//!     program.files();   // names and texts, sources and headers
+//!     program.sources(); // the C files to compile and link
+//!     program.tests();   // names and arguments
+//!     let (edited, edit) = edit(&program, &mut Random::new(seed));
+//!
+//! `program` and `tree` are the program; `make`, `expressions`, `statements`,
+//! `locals` and `special` make one with a `maker`; `check` knows what is valid;
+//! `print*` write it as C, and `edit*` change it.
+
+// Each test that uses this uses a part of it.
 #![allow(dead_code, unused_imports)]
 
 mod check;
+mod check_expr;
 mod edit;
 mod edit_code;
 mod edit_declarations;
 mod edit_neutral;
 mod edit_procedures;
 mod expressions;
+mod locals;
 mod make;
+mod maker;
 mod options;
 mod print;
 mod print_code;
+mod print_expr;
 mod print_special;
 mod program;
 mod random;
 mod special;
 mod statements;
+mod tree;
 
 pub use check::is_valid;
 pub use edit::{Edit, EditKind, Effect, edit, edit_of_kind};

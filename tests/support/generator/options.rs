@@ -115,6 +115,43 @@ listed! {
     }
 }
 
+impl Construct {
+    /// Those that can be left out. `PragmaDiagnostic` stands for the operator too,
+    /// `Setjmp` for longjmp, `StatementExpression` for all that is in them, and
+    /// `Exit` for every end in the middle.
+    pub const OPTIONAL: [Construct; 29] = [
+        Construct::Alias,
+        Construct::Asm,
+        Construct::AsmGoto,
+        Construct::AsmGotoJumping,
+        Construct::BareSwitch,
+        Construct::Cleanup,
+        Construct::ComputedGoto,
+        Construct::ComputedGotoOffsets,
+        Construct::Constructor,
+        Construct::Digraph,
+        Construct::Duff,
+        Construct::Exit,
+        Construct::Float,
+        Construct::LabelAtBlockEnd,
+        Construct::LabelBeforeDeclaration,
+        Construct::LocalLabel,
+        Construct::NestedFunction,
+        Construct::Packed,
+        Construct::PragmaContract,
+        Construct::PragmaDiagnostic,
+        Construct::PragmaUnroll,
+        Construct::Qsort,
+        Construct::Setjmp,
+        Construct::StatementExpression,
+        Construct::StatementMacro,
+        Construct::Unreachable,
+        Construct::Variadic,
+        Construct::Vla,
+        Construct::Weak,
+    ];
+}
+
 /// What only gcc takes.
 const GCC_ONLY: [Construct; 3] =
     [Construct::NestedFunction, Construct::LabelBeforeDeclaration, Construct::LabelAtBlockEnd];
@@ -134,8 +171,7 @@ pub struct Options {
     /// No operator or call has two unsequenced operands that both branch or both
     /// call. Otherwise they occur where their order does not show in the output.
     pub strict_order: bool,
-    /// Constructs that are left out. Only those that are a choice of the
-    /// generator can be: see `Maker::allows`.
+    /// Constructs that are left out, of those in `Construct::OPTIONAL`.
     pub without: BTreeSet<Construct>,
 }
 
@@ -183,6 +219,8 @@ impl Options {
 
     #[must_use]
     pub fn without(mut self, constructs: &[Construct]) -> Self {
+        let is_optional = |construct| Construct::OPTIONAL.contains(construct);
+        assert!(constructs.iter().all(is_optional), "{constructs:?}");
         self.without.extend(constructs);
         self
     }

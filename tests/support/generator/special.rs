@@ -1,6 +1,6 @@
 //! Random statements of fixed shape.
 
-use super::expressions::{Context, Maker};
+use super::maker::{Context, Maker};
 use super::options::Construct;
 use super::program::*;
 

@@ -1,6 +1,6 @@
 //! Random statements and blocks.
 
-use super::expressions::{Context, Maker};
+use super::maker::{Context, Maker};
 use super::options::Construct;
 use super::program::*;
 
@@ -33,12 +33,23 @@ impl Maker<'_> {
     /// is added reads only what was there before.
     fn finish_block(&mut self, items: Vec<Item>) -> Block {
         let mut block = Block { items, ..Block::default() };
+        self.show_locals(&mut block);
         if !self.pure && self.random.percent(22) {
             self.add_label(&mut block);
         }
-        block.digraphs = self.random.percent(2);
+        block.digraphs = self.allows(Construct::Digraph) && self.random.percent(2);
         block.contract = self.allows(Construct::PragmaContract) && self.random.percent(2);
         block
+    }
+
+    /// What a block computed shall not be lost with its variables.
+    pub fn show_locals(&mut self, block: &mut Block) {
+        let scalar = [Class::Wide, Class::Narrow, Class::Const];
+        for var in &self.vars[self.scope..] {
+            if !self.pure && scalar.contains(&var.class) && self.random.percent(40) {
+                block.items.push(Statement::Emit(Expr::Read(*var)).into());
+            }
+        }
     }
 
     pub fn items(&mut self, count: usize, depth: usize, declare: bool) -> Vec<Item> {
@@ -184,6 +195,7 @@ impl Maker<'_> {
             .map(|one| (one.id, one.parameters.len()))
             .collect();
         let (id, count) = self.random.pick(&fitting).copied()?;
+        self.calls = self.calls.checked_sub(1)?;
         Some(Statement::Expr(Expr::Call(id, self.arguments(count, 2))))
     }
 
@@ -261,6 +273,7 @@ impl Maker<'_> {
             let init = (is_for && maker.random.percent(50)).then(|| maker.assignment(1));
             let test = (!is_for || maker.random.percent(60)).then(|| match maker.random.below(6) {
                 0 => Expr::number(1),
+                1..=3 => maker.counting(),
                 _ => maker.condition(2),
             });
             let step = (is_for && maker.random.percent(60)).then(|| match maker.random.below(4) {
@@ -272,7 +285,20 @@ impl Maker<'_> {
         });
         let fuel_in_test = test.is_some() && self.random.percent(30);
         let head = LoopHead { init, test, step, fuel_in_test, unroll: self.unroll() };
-        Statement::Loop(kind, head, self.block_in(self.in_loop(), depth))
+        let is_constant = matches!(head.test, None | Some(Expr::Number(..)));
+        let mut body = self.block_in(self.in_loop(), depth);
+        if is_constant && self.random.percent(85) {
+            let test = self.counting();
+            body.items.push(Statement::If(test, Block::of(vec![Statement::Break]), None).into());
+        }
+        Statement::Loop(kind, head, body)
+    }
+
+    /// A test that changes each time, so that a loop does not use all the fuel.
+    fn counting(&mut self) -> Expr {
+        let Some(step) = self.step() else { return self.condition(2) };
+        let modulus = Expr::number(self.random.number(4) + 2);
+        Expr::Binary(Binary::Mod, Box::new(step), Box::new(modulus))
     }
 
     fn unroll(&mut self) -> bool {
@@ -375,128 +401,6 @@ impl Maker<'_> {
         }
         self.random.shuffle(&mut labels);
         labels
-    }
-
-    pub fn new_var(&mut self, class: Class) -> Var {
-        Var { class, number: self.fresh(), global: false }
-    }
-
-    pub fn declaration(&mut self) -> Statement {
-        let class = match self.random.below(20) {
-            0..=6 => Class::Wide,
-            7..=10 => Class::Narrow,
-            11..=12 => Class::Const,
-            13..=14 => Class::Array,
-            15 => Class::Pointer,
-            16 if self.allows(Construct::Cleanup) && !self.pure => Class::Cleanup,
-            17..=18 => match self.random.pick(&self.program.structs) {
-                Some(of) => Class::Struct(of.id),
-                None => Class::Narrow,
-            },
-            _ => return self.struct_pointer(),
-        };
-        self.declare(class)
-    }
-
-    fn struct_pointer(&mut self) -> Statement {
-        let targets = self.vars.iter().filter_map(|var| match var.class {
-            Class::Struct(id) => Some((*var, id)),
-            _ => None,
-        });
-        let targets: Vec<(Var, Id)> = targets.collect();
-        match self.random.pick(&targets).copied() {
-            Some((target, id)) if !self.pure && self.context.writable == 0 => {
-                let var = self.new_var(Class::StructPointer(id));
-                self.declared(var, Type::Unsigned, Vec::new(), Some(target))
-            }
-            _ => self.declare(Class::Wide),
-        }
-    }
-
-    fn declare(&mut self, class: Class) -> Statement {
-        if class == Class::Pointer {
-            let wide: Vec<Var> =
-                self.vars.iter().copied().filter(|var| var.class == Class::Wide).collect();
-            return match self.random.pick(&wide).copied() {
-                Some(target) if !self.pure && self.context.writable == 0 => {
-                    let var = self.new_var(Class::Pointer);
-                    self.declared(var, Type::Unsigned, Vec::new(), Some(target))
-                }
-                _ => self.declare(Class::Narrow),
-            };
-        }
-        let shadowed = self.shadowed(class);
-        let var = shadowed.unwrap_or_else(|| self.new_var(class));
-        let of = match class {
-            Class::Wide if self.random.percent(80) => Type::Unsigned,
-            Class::Wide => self.random.one(&Type::WIDE),
-            Class::Narrow | Class::Array => self.any_type(),
-            _ => Type::Unsigned,
-        };
-        // The name is in scope in its own initialiser, where it has no value.
-        let scope = self.vars.clone();
-        self.vars.retain(|known| *known != var);
-        let plain = self.plain;
-        self.plain |= var.global;
-        let init = match class {
-            Class::Array => {
-                let count = self.random.below(4) + 1;
-                self.operands(count, 1, false)
-            }
-            Class::Struct(id) => {
-                let count = self.program.struct_of(id).members.len();
-                self.operands(count, 1, false)
-            }
-            _ => vec![self.rich(2)],
-        };
-        self.plain = plain;
-        self.vars = scope;
-        self.declared(var, of, init, None)
-    }
-
-    /// A variable of an outer scope with the same name. Not where only newer
-    /// variables may be assigned: the order of `vars` is what tells them apart.
-    fn shadowed(&mut self, class: Class) -> Option<Var> {
-        if !self.random.percent(12) || self.context.writable > 0 {
-            return None;
-        }
-        let outer = self.vars[..self.scope].iter().copied().filter(|var| var.class == class);
-        let outer = outer.filter(|var| !self.vars[self.scope..].contains(var));
-        let outer: Vec<Var> = outer.collect();
-        self.random.pick(&outer).copied()
-    }
-
-    fn declared(
-        &mut self,
-        var: Var,
-        of: Type,
-        mut init: Vec<Expr>,
-        target: Option<Var>,
-    ) -> Statement {
-        let scalar = matches!(var.class, Class::Wide | Class::Narrow);
-        let storage = match self.random.below(12) {
-            0 if scalar && !self.pure => {
-                init = vec![self.constant()];
-                Storage::Static
-            }
-            1 if scalar && var.class == Class::Narrow => Storage::Register,
-            _ => Storage::Auto,
-        };
-        let spelled = match self.random.below(10) {
-            0 if var.class == Class::Wide => Spelled::Auto,
-            1 if scalar => {
-                let like: Vec<Var> = self
-                    .vars
-                    .iter()
-                    .copied()
-                    .filter(|v| v.class == var.class && *v != var)
-                    .collect();
-                self.random.pick(&like).map_or(Spelled::Plain, |like| Spelled::Typeof(*like))
-            }
-            _ => Spelled::Plain,
-        };
-        self.vars.push(var);
-        Statement::Declare(Declare { var, of, storage, spelled, init, target })
     }
 
     pub fn statement_expression(&mut self, depth: usize) -> Expr {
