@@ -3,7 +3,7 @@
 #[path = "support/graph_text.rs"]
 mod graph_text;
 
-use graph_text::{analyse, graph};
+use graph_text::graph;
 
 #[track_caller]
 fn check(source: &str, expected: &[&str]) {
@@ -681,23 +681,6 @@ fn what_is_not_understood_is_opaque() {
     ] {
         assert!(graph(source).starts_with("opaque: "), "{source}: {}", graph(source));
     }
-}
-
-#[test]
-fn casts_are_no_calls() {
-    let calls = |source: &str| {
-        let analysis = analyse(source);
-        let nodes = analysis.graphs.last().expect("a graph").nodes.clone();
-        nodes
-            .iter()
-            .flat_map(|n| n.calls.clone())
-            .map(|s| analysis.symbols[s as usize].name.clone())
-            .collect::<Vec<_>>()
-    };
-    assert!(calls("typedef int T; int f(int x) { return (T)(x); }").is_empty());
-    assert_eq!(calls("int g(int); int f(int x) { return (g)(x); }"), ["g"]);
-    assert_eq!(calls("int g(int); int f(int x) { return g(g(x)); }"), ["g", "g"]);
-    assert!(calls("int f(int (*h)(int)) { return h(1); }").is_empty());
 }
 
 #[test]

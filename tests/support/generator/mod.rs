@@ -8,7 +8,6 @@
 //! A program ends by construction: it has a tank of fuel, and every round of a
 //! loop, jump back and recursive call uses some. Its output does not depend on
 //! addresses, on the compiler, or on what C leaves open (`expressions`).
-
 //!
 //!     let program = program(seed, &Options::small());
 //!     program.files();   // names and texts, sources and headers
