@@ -96,6 +96,11 @@ impl Pragmas {
             if OF_THE_PROGRAM.iter().any(|word| starts_with_words(&text, word)) {
                 found.of_the_program.push(text.clone());
             }
+            // Those end with the block or the statement they stand in.
+            let is_confined = [&["STDC"][..], OF_A_LOOP, SHAPING].concat();
+            if is_inside && is_confined.iter().any(|words| starts_with_words(&text, words)) {
+                continue;
+            }
             state.apply(&text);
             found.states.push((pragma.token, state.fingerprint()));
         }
