@@ -25,6 +25,8 @@ pub(super) struct Guard {
 
 pub(super) struct LabelState {
     join: NodeId,
+    /// A token that names it.
+    named: u32,
     /// Where the label stands, as far as it was seen.
     place: Option<LabelPlace>,
 }
@@ -69,17 +71,17 @@ impl Builder<'_, '_> {
         Vec::new()
     }
 
-    fn label_join(&mut self, label: Label) -> NodeId {
+    fn label_join(&mut self, label: Label, named: u32) -> NodeId {
         if let Some(known) = self.labels.get(&label) {
             return known.join;
         }
         let join = self.join();
-        self.labels.insert(label, LabelState { join, place: None });
+        self.labels.insert(label, LabelState { join, named, place: None });
         join
     }
 
     pub(super) fn define_label(&mut self, label: Label, start: u32, block: Option<u32>) -> NodeId {
-        let join = self.label_join(label);
+        let join = self.label_join(label, start);
         let guards = self.guards.iter().map(|guard| guard.number).collect();
         let place = LabelPlace { start, block, guards };
         let known = self.labels.get_mut(&label).and_then(|state| state.place.replace(place));
@@ -89,8 +91,8 @@ impl Builder<'_, '_> {
         join
     }
 
-    pub(super) fn goto(&mut self, label: Label, flow: Flow) -> Flow {
-        let join = self.label_join(label);
+    pub(super) fn goto(&mut self, label: Label, stmt: &Stmt, flow: Flow) -> Flow {
+        let join = self.label_join(label, stmt.range.start);
         if self.guards.is_empty() {
             self.connect(flow, join);
         } else {
@@ -120,9 +122,9 @@ impl Builder<'_, '_> {
                 self.stuck(token, "an asm goto out of a scope with a cleanup");
             }
         }
-        let lost = self.labels.values().any(|state| state.place.is_none());
-        if lost {
-            self.stuck(0, "a jump to a label that is not there");
+        let lost = self.labels.values().filter(|state| state.place.is_none());
+        if let Some(named) = lost.map(|state| state.named).min() {
+            self.stuck(named, "a jump to a label that is not there");
         }
     }
 
@@ -176,7 +178,7 @@ impl Builder<'_, '_> {
         let from = self.asm(stmt, flow);
         let guards: Vec<u32> = self.guards.iter().map(|guard| guard.number).collect();
         for (token, label) in labels {
-            let join = self.label_join(*label);
+            let join = self.label_join(*label, *token);
             self.asm_jumps.push(AsmJump { token: *token, label: *label, guards: guards.clone() });
             let site = Site::AsmJumps { asm: stmt.range, label: *token };
             let label = DraftLabel::Label(*label);

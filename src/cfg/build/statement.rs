@@ -91,7 +91,7 @@ impl Builder<'_, '_> {
             StmtKind::Labelled { labels, body } => {
                 self.labelled(stmt, labels, body, flow, in_block)
             }
-            StmtKind::Goto(label) => self.goto(*label, flow),
+            StmtKind::Goto(label) => self.goto(*label, stmt, flow),
             StmtKind::ComputedGoto(target) => self.computed_goto(target, stmt, flow),
             StmtKind::Break => self.jump(self.breaks.last().copied(), stmt, flow),
             StmtKind::Continue => self.jump(self.continues.last().copied(), stmt, flow),

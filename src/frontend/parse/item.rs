@@ -30,9 +30,9 @@ impl Parser<'_, '_> {
                     at += 1;
                     break;
                 }
-                b"(" | b"[" => at = self.matching(at).unwrap_or(count),
+                b"(" | b"[" => at = self.matching_if(at, false).unwrap_or(count),
                 b"{" => {
-                    at = self.matching(at).unwrap_or(count);
+                    at = self.matching_if(at, false).unwrap_or(count);
                     let goes_on = at < count
                         && matches!(self.tree.token_text(at), b";" | b"," | b"=" | b"*" | b"[");
                     let names_follow = at < count
@@ -255,7 +255,7 @@ impl Parser<'_, '_> {
         self.scopes.push();
         self.bind_parameters(&declarator, &mut signature)?;
         let open = self.at;
-        let Some(close) = self.matching(open) else {
+        let Some(close) = self.matching_if(open, false) else {
             return self.stop("unbalanced brackets");
         };
         let body_range = Range::new(open, close);
@@ -356,7 +356,7 @@ impl Parser<'_, '_> {
         self.scopes.push();
         self.bind_parameters(&declarator, &mut signature)?;
         let open = self.at;
-        let Some(close) = self.matching(open) else {
+        let Some(close) = self.matching_if(open, false) else {
             return self.stop("unbalanced brackets");
         };
         let body_range = Range::new(open, close);

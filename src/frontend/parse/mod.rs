@@ -215,6 +215,11 @@ impl Parser<'_, '_> {
     /// The index one past the bracket that closes the one at `open`, if all
     /// between them match.
     fn matching(&self, open: u32) -> Option<u32> {
+        self.matching_if(open, true)
+    }
+
+    /// The same; where brackets of another kind may close, if not `strict`.
+    fn matching_if(&self, open: u32, strict: bool) -> Option<u32> {
         let mut opened = Vec::new();
         for (index, token) in self.tree.tokens.all.iter().enumerate().skip(open as usize) {
             if token.kind != Kind::Punct {
@@ -225,7 +230,8 @@ impl Parser<'_, '_> {
                 b"[" => opened.push(b']'),
                 b"{" => opened.push(b'}'),
                 [closer @ (b')' | b']' | b'}')] => {
-                    if opened.pop() != Some(*closer) {
+                    let expected = opened.pop()?;
+                    if strict && expected != *closer {
                         return None;
                     }
                     if opened.is_empty() {
