@@ -107,6 +107,7 @@ fn all_compilers_make_the_same_of_a_program() {
         let (options, compilers): (Options, &[Compiler]) = match seed % 4 {
             0 => (small.strictly_ordered(), &[GCC_O2, CLANG_O0, CLANG_O2, SANITIZED]),
             1 => (small.for_gcc(), &[GCC_O2, SANITIZED]),
+            2 => (Options { statuses: true, ..small }, &[GCC_O2, CLANG_O0, SANITIZED]),
             _ => (small, &[GCC_O2, CLANG_O0, CLANG_O2, SANITIZED]),
         };
         check_alike(&builder, &program(seed, &options), compilers, seed);
