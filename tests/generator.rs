@@ -8,7 +8,7 @@ mod generator;
 #[path = "generator/build.rs"]
 mod build;
 
-use build::{Builder, CLANG_O0, CLANG_O2, Compiler, GCC_O0, GCC_O2, SANITIZED};
+use build::{Builder, CLANG_O0, CLANG_O2, Compiler, DEFINED, GCC_O0, GCC_O2, SANITIZED};
 use generator::{Construct, EditKind, Effect, Options, Random};
 use generator::{edit, edit_of_kind, is_valid, program};
 use std::collections::BTreeSet;
@@ -106,7 +106,8 @@ fn all_compilers_make_the_same_of_a_program() {
         let (small, builder) = (Options::small(), Builder::new());
         let (options, compilers): (Options, &[Compiler]) = match seed % 4 {
             0 => (small.strictly_ordered(), &[GCC_O2, CLANG_O0, CLANG_O2, SANITIZED]),
-            1 => (small.for_gcc(), &[GCC_O2, SANITIZED]),
+            1 => (small.for_gcc(), &[GCC_O2, DEFINED]),
+            2 => (Options { statuses: true, ..small }, &[GCC_O2, CLANG_O0, SANITIZED]),
             _ => (small, &[GCC_O2, CLANG_O0, CLANG_O2, SANITIZED]),
         };
         check_alike(&builder, &program(seed, &options), compilers, seed);

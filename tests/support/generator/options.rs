@@ -171,6 +171,9 @@ pub struct Options {
     /// No operator or call has two unsequenced operands that both branch or both
     /// call. Otherwise they occur where their order does not show in the output.
     pub strict_order: bool,
+    /// Tests may end with another status than 0. Otherwise the status is printed,
+    /// since for most runners such a test has failed.
+    pub statuses: bool,
     /// Constructs that are left out, of those in `Construct::OPTIONAL`.
     pub without: BTreeSet<Construct>,
 }
@@ -192,6 +195,7 @@ impl Options {
             depth: 2,
             tests: 6,
             strict_order: false,
+            statuses: false,
             without: GCC_ONLY.into(),
         }
     }

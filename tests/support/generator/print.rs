@@ -90,8 +90,8 @@ void leave_mix(unsigned *value)
 
 _Noreturn void finish(int status)
 {
-    printf("%u %u %u\n", checksum, ticks, emitted);
-    exit(status);
+    printf("%u %u %u %d\n", checksum, ticks, emitted, status);
+    exit(STATUS);
 }
 "#;
 
@@ -118,9 +118,10 @@ impl Program {
     }
 
     pub(super) fn print(&self) -> (Vec<(String, String)>, BTreeSet<Construct>) {
+        let status = if self.options.statuses { "status" } else { "0" };
         let mut files = vec![
             (String::from("base.h"), BASE_H.to_string()),
-            (String::from("base.c"), BASE_C.to_string()),
+            (String::from("base.c"), BASE_C.replace("STATUS", status)),
         ];
         let mut constructs = BTreeSet::new();
         let mut print = |name: String, layout: &Layout, write: &dyn Fn(&mut Printer<'_>)| {

@@ -317,11 +317,20 @@ impl<'a> Printer<'a> {
                 self.line(&format!("return{};", value.unwrap_or_default()));
             }
             Statement::Block(block) => self.block("", block, ""),
-            Statement::Exit { report, status } => {
-                self.note(if *report { Construct::Noreturn } else { Construct::Exit });
+            Statement::Exit { report: true, status } => {
+                self.note(Construct::Noreturn);
                 let status = self.operand(status);
-                let way = if *report { "finish" } else { "exit" };
-                self.line(&format!("{way}((int)({status} & 7u));"));
+                self.line(&format!("finish((int)({status} & 7u));"));
+            }
+            Statement::Exit { report: false, status } => {
+                self.note(Construct::Exit);
+                let status = self.operand(status);
+                if self.program.options.statuses {
+                    self.line(&format!("exit((int)({status} & 7u));"));
+                } else {
+                    self.line(&format!("emit({status});"));
+                    self.line("exit(0);");
+                }
             }
             Statement::Throw(value) => {
                 self.note(Construct::Longjmp);
