@@ -115,8 +115,8 @@ fn measure_one(name: &str, size: &str) -> ExitCode {
     // On a thread like those that do the work in a build.
     let work = move || {
         let start = seconds_used();
-        let tree = frontend::analyse(text.as_bytes(), None, &|_| false);
-        let mut analysis = unit::analyse(&tree, &FxHashMap::default());
+        let mut tree = frontend::analyse(text.as_bytes(), None, &|_| false);
+        let mut analysis = unit::analyse(&mut tree, &FxHashMap::default());
         instrument::assign_probes(&mut analysis);
         let unit = Fingerprint::default();
         black_box(instrument::instrument(&tree, &analysis, unit, &[], Architecture::Other));

@@ -301,8 +301,8 @@ struct Unit {
 
 impl Unit {
     fn analyse(&self) -> Analysis {
-        let tree = frontend::analyse(&self.text, None, &|file| file.starts_with('/'));
-        unit::analyse(&tree, &FxHashMap::default())
+        let mut tree = frontend::analyse(&self.text, None, &|file| file.starts_with('/'));
+        unit::analyse(&mut tree, &FxHashMap::default())
     }
 }
 
@@ -436,8 +436,10 @@ fn edits_show_if_and_only_if_they_mean_something() {
                 }
                 let known = Known::of_analysis(&old);
                 let system = |file: &str| file.starts_with('/');
-                let tree = frontend::analyse_unknown(&other.text, None, &system, &known.bodies());
-                if let Some(quick) = unit::analyse_unknown(&tree, &FxHashMap::default(), &known) {
+                let mut tree =
+                    frontend::analyse_unknown(&other.text, None, &system, &known.bodies());
+                if let Some(quick) = unit::analyse_unknown(&mut tree, &FxHashMap::default(), &known)
+                {
                     assert_alike(&in_full(&quick), &in_full(&new), &told);
                     reused += 1;
                 }

@@ -11,8 +11,8 @@ use rustc_hash::FxHashMap;
 fn analyse(source: &[u8]) -> Analysis {
     let mut text = b"# 1 \"t.c\"\n".to_vec();
     text.extend(source);
-    let tree = frontend::analyse(&text, None, &|_| false);
-    let mut analysis = unit::analyse(&tree, &FxHashMap::default());
+    let mut tree = frontend::analyse(&text, None, &|_| false);
+    let mut analysis = unit::analyse(&mut tree, &FxHashMap::default());
     instrument::assign_probes(&mut analysis);
     let unit = Fingerprint::default();
     instrument::instrument(&tree, &analysis, unit, b"record", Architecture::X86_64);
@@ -50,8 +50,8 @@ fn nothing_at_all() {
         check(source, &[], &[]);
     }
     // Without even a marker, nobody knows the file.
-    let tree = frontend::analyse(b"", None, &|_| false);
-    assert!(unit::analyse(&tree, &FxHashMap::default()).procedures.is_empty());
+    let mut tree = frontend::analyse(b"", None, &|_| false);
+    assert!(unit::analyse(&mut tree, &FxHashMap::default()).procedures.is_empty());
 }
 
 #[test]

@@ -18,8 +18,8 @@ fn check(name: &str) {
     let Shape { size, make, outcome, .. } =
         SHAPES.iter().find(|shape| shape.name == name).expect("a shape of this name");
     let text = format!("# 1 \"t.c\"\n{}", make(*size));
-    let tree = frontend::analyse(text.as_bytes(), None, &|_| false);
-    let mut analysis = unit::analyse(&tree, &FxHashMap::default());
+    let mut tree = frontend::analyse(text.as_bytes(), None, &|_| false);
+    let mut analysis = unit::analyse(&mut tree, &FxHashMap::default());
     instrument::assign_probes(&mut analysis);
     let unit = Fingerprint::default();
     let out = instrument::instrument(&tree, &analysis, unit, &[], Architecture::Other);

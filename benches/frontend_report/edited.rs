@@ -34,8 +34,8 @@ impl Edited {
     pub fn time(&self, look: &Look<'_>) -> Duration {
         let known = Known::of_analysis(&self.old);
         let (is_known, time) = measure::cpu_of(|| {
-            let tree = look.parse(&self.new, &known.bodies());
-            let analysis = unit::analyse_unknown(&tree, &FxHashMap::default(), &known);
+            let mut tree = look.parse(&self.new, &known.bodies());
+            let analysis = unit::analyse_unknown(&mut tree, &FxHashMap::default(), &known);
             analysis.is_some()
         });
         assert!(is_known, "only a body was edited");

@@ -126,8 +126,8 @@ impl<'a> Look<'a> {
 
     /// What the drop-in compiler does with the text, up to graphs and labels.
     pub fn analyse(&self) -> (Tree<'a>, Analysis) {
-        let tree = self.parse(self.preprocessed, &[]);
-        let analysis = edgewise::cfg::unit::analyse(&tree, &FxHashMap::default());
+        let mut tree = self.parse(self.preprocessed, &[]);
+        let analysis = edgewise::cfg::unit::analyse(&mut tree, &FxHashMap::default());
         (tree, analysis)
     }
 

@@ -31,9 +31,9 @@ pub fn is_system(file: &str) -> bool {
 
 /// Analyses a text and checks whatever must hold of the outcome.
 pub fn check(text: &[u8]) -> Found {
-    let tree = frontend::analyse(text, None, &is_system);
+    let mut tree = frontend::analyse(text, None, &is_system);
     ranges::check(&tree);
-    let mut analysis = unit::analyse(&tree, &FxHashMap::default());
+    let mut analysis = unit::analyse(&mut tree, &FxHashMap::default());
     check_analysis(&tree, &analysis);
     check_probes(&mut analysis);
     let unit = Fingerprint::of(text);
@@ -60,8 +60,8 @@ fn found(analysis: Analysis) -> Found {
 /// preprocessing, in which then no token is a symbol.
 fn check_again(text: &[u8], first: &Found) {
     let symbolic = Symbolic { text, root: "." };
-    let tree = frontend::analyse(text, Some(&symbolic), &is_system);
-    let mut analysis = unit::analyse(&tree, &FxHashMap::default());
+    let mut tree = frontend::analyse(text, Some(&symbolic), &is_system);
+    let mut analysis = unit::analyse(&mut tree, &FxHashMap::default());
     instrument::assign_probes(&mut analysis);
     assert_eq!(*first, found(analysis), "another result the second time");
 }

@@ -15,8 +15,8 @@ const FILLINGS: [&[u8]; 5] = [b" ", b" /* } */ ", b"\t/**/ ", b" \n ", b" /* \n 
 /// whatever is compared later must stay the same.
 pub fn check_spaces(text: &[u8], first: &Found) {
     let spaced = with_spaces(text);
-    let tree = frontend::analyse(&spaced, None, &is_system);
-    let second = unit::analyse(&tree, &FxHashMap::default());
+    let mut tree = frontend::analyse(&spaced, None, &is_system);
+    let second = unit::analyse(&mut tree, &FxHashMap::default());
     let show = || String::from_utf8_lossy(&spaced).into_owned();
     assert_eq!(first.problems.len(), second.problems.len(), "{}", show());
     assert_eq!(first.composition, second.composition, "{}", show());

@@ -140,7 +140,7 @@ impl<'a, 't> Meanings<'a, 't> {
         }
         hasher.number(u64::from(decl.is_static));
         hasher.number(u64::from(decl.noreturn));
-        match decl.enumeration.as_deref() {
+        match decl.enumeration() {
             None => {}
             Some(EnumInfo::Value(value)) => hasher.str(&format!("value {value}")),
             Some(EnumInfo::Span(low, high)) => hasher.str(&enumeration_size(*low, *high)),

@@ -131,8 +131,8 @@ pub fn analyse<'t>(
     preprocessed: &'t Preprocessed,
     forced: &FxHashMap<String, String>,
 ) -> Analysed<'t> {
-    let tree = parse(project, job, preprocessed, &[]);
-    let mut analysis = unit::analyse(&tree, forced);
+    let mut tree = parse(project, job, preprocessed, &[]);
+    let mut analysis = unit::analyse(&mut tree, forced);
     let probe_count = instrument::assign_probes(&mut analysis);
     let fingerprint = unit.fingerprint(project, job, &preprocessed.text);
     Analysed { analysis, fingerprint, how: unit.how(job), probe_count, tree }
@@ -149,9 +149,9 @@ pub fn analyse_changes<'t>(
     old: &Known<'_>,
 ) -> Analysed<'t> {
     let mut tree = parse(project, job, preprocessed, &old.bodies());
-    let analysis = unit::analyse_unknown(&tree, forced, old).unwrap_or_else(|| {
+    let analysis = unit::analyse_unknown(&mut tree, forced, old).unwrap_or_else(|| {
         tree = parse(project, job, preprocessed, &[]);
-        unit::analyse(&tree, forced)
+        unit::analyse(&mut tree, forced)
     });
     let fingerprint = unit.fingerprint(project, job, &preprocessed.text);
     Analysed { analysis, fingerprint, how: unit.how(job), probe_count: 0, tree }

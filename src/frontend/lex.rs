@@ -50,7 +50,7 @@ pub struct PragmaAt {
 /// Cuts preprocessed text into tokens.
 pub fn lex(text: &[u8]) -> Tokens {
     let mut scanner = Scanner::new(text);
-    let mut names = Names::default();
+    let mut names = Names::for_text(text.len());
     let mut all = Vec::with_capacity(text.len() / 5);
     let mut pragmas = Vec::new();
     loop {

@@ -97,6 +97,13 @@ impl Default for Names {
 }
 
 impl Names {
+    /// Ready for the names that a text of so many bytes is likely to have.
+    pub fn for_text(length: usize) -> Self {
+        let mut names = Self::default();
+        names.by_text.reserve(length / 128);
+        names
+    }
+
     pub fn intern(&mut self, text: &[u8]) -> Name {
         if let Some(name) = self.by_text.get(text) {
             return *name;

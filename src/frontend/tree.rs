@@ -259,15 +259,10 @@ pub struct Decl {
     pub is_static: bool,
     pub noreturn: bool,
     pub is_weak: bool,
-    pub enumeration: Option<Box<EnumInfo>>,
-    /// Initialisers and defining declarations of a variable.
-    pub definitions: Vec<Defining>,
+    /// What most declarations, being those of headers, do not have.
+    pub rare: Option<Box<Rare>>,
     /// For what has static storage inside a procedure: that procedure.
     pub owner: Option<Name>,
-    /// The name for the linker, where `asm("name")` gives another one.
-    pub link_name: Option<Box<str>>,
-    /// What it is another name of: `alias("name")` and the like.
-    pub alias_of: Option<Box<str>>,
     /// It acts on the program without being named: `section`, `used`, ….
     pub acts: bool,
     /// Token at which the parser was when it first saw it.
@@ -285,15 +280,43 @@ impl Decl {
             is_static: false,
             noreturn: false,
             is_weak: false,
-            enumeration: None,
-            definitions: Vec::new(),
+            rare: None,
             owner: None,
-            link_name: None,
-            alias_of: None,
             acts: false,
             at: 0,
         }
     }
+
+    pub fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
+
+    pub fn enumeration(&self) -> Option<&EnumInfo> {
+        self.rare.as_ref()?.enumeration.as_ref()
+    }
+
+    pub fn definitions(&self) -> &[Defining] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.definitions)
+    }
+
+    pub fn link_name(&self) -> Option<&str> {
+        self.rare.as_ref()?.link_name.as_deref()
+    }
+
+    pub fn alias_of(&self) -> Option<&str> {
+        self.rare.as_ref()?.alias_of.as_deref()
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct Rare {
+    pub enumeration: Option<EnumInfo>,
+    /// Initialisers and defining declarations of a variable.
+    pub definitions: Vec<Defining>,
+    /// The name for the linker, where `asm("name")` gives another one.
+    pub link_name: Option<Box<str>>,
+    /// What it is another name of: `alias("name")` and the like.
+    pub alias_of: Option<Box<str>>,
 }
 
 #[derive(Debug)]
@@ -337,11 +360,18 @@ pub struct Procedure {
     pub is_closed: bool,
 }
 
+impl Procedure {
+    /// The body, which is gone afterwards.
+    pub fn take_body(&mut self) -> Body {
+        std::mem::replace(&mut self.body, Body::Known)
+    }
+}
+
 #[derive(Debug)]
 pub enum Body {
     Parsed(Stmt),
     Opaque(Problem),
-    /// It was not parsed, since it is known already.
+    /// It was not parsed, since it is known already; or it is needed no more.
     Known,
 }
 

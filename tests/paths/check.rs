@@ -41,8 +41,8 @@ impl Logged {
             let mut gcc = Command::new("gcc");
             gcc.current_dir(directory).arg("-E").args(flags).arg(source);
             let text = run(&mut gcc).stdout;
-            let tree = frontend::analyse(&text, None, &|file| file.starts_with('/'));
-            let analysis = unit::analyse(&tree, &FxHashMap::default());
+            let mut tree = frontend::analyse(&text, None, &|file| file.starts_with('/'));
+            let analysis = unit::analyse(&mut tree, &FxHashMap::default());
             let path = directory.join(format!("logged{number}.i"));
             std::fs::write(&path, instrument::log_nodes(&tree, &analysis, number as u32)).unwrap();
             units.push(analysis);

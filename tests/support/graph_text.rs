@@ -11,8 +11,8 @@ use rustc_hash::FxHashMap;
 
 pub fn analyse(source: &str) -> unit::Analysis {
     let text = format!("# 1 \"t.c\"\n{source}\n");
-    let tree = frontend::analyse(text.as_bytes(), None, &|_| false);
-    unit::analyse(&tree, &FxHashMap::default())
+    let mut tree = frontend::analyse(text.as_bytes(), None, &|_| false);
+    unit::analyse(&mut tree, &FxHashMap::default())
 }
 
 /// The last graph of a source, a line a node: `text: label-> text, …`. The

@@ -50,24 +50,24 @@ impl UnitBuilder<'_, '_> {
         let mut found = Vec::new();
         for (index, decl) in self.tree.decls.iter().enumerate() {
             let id = DeclId::new(index);
-            let is_variable = !decl.definitions.is_empty() && decl.kind == DeclKind::Variable;
+            let is_variable = !decl.definitions().is_empty() && decl.kind == DeclKind::Variable;
             // A procedure is compared by its graph; here only who can see it.
             let visibility = procedures.contains(&id).then(|| self.visibility(decl)).flatten();
-            if !is_variable && decl.alias_of.is_none() && visibility.is_none() {
+            if !is_variable && decl.alias_of().is_none() && visibility.is_none() {
                 continue;
             }
             let Some(symbol) = self.symbols.of_decl(decl) else { continue };
             let mut hasher = FpHasher::new("definition");
             hasher.fp(&visibility.unwrap_or_else(|| self.meanings.of_decl(id)));
             let mut pieces = Vec::new();
-            for definition in &decl.definitions {
+            for definition in decl.definitions() {
                 if let Some(range) = definition.initializer {
                     pieces.push(Piece::Tokens(range));
                 }
             }
             self.meanings.hash_pieces(&pieces, Lines::True, &mut hasher);
             let mut mentions = self.symbols.uses(&pieces, &[]);
-            if let Some(target) = &decl.alias_of {
+            if let Some(target) = decl.alias_of() {
                 mentions.push(self.symbols.named(target));
             }
             // Of several declarations the one with the initialiser is meant.

@@ -40,8 +40,9 @@ pub struct Analysis {
 }
 
 /// Builds graphs and labels. Procedures named in `forced` are opaque whatever
-/// the front end thinks of them, with the given reason.
-pub fn analyse(tree: &Tree<'_>, forced: &FxHashMap<String, String>) -> Analysis {
+/// the front end thinks of them, with the given reason. The tree is left
+/// without its bodies: each is gone once its graph is built.
+pub fn analyse(tree: &mut Tree<'_>, forced: &FxHashMap<String, String>) -> Analysis {
     let outside = known::outside(tree);
     analyse_with(tree, forced, outside, None)
 }
@@ -50,7 +51,7 @@ pub fn analyse(tree: &Tree<'_>, forced: &FxHashMap<String, String>) -> Analysis 
 /// from the old record. `None` if more than bodies changed, so that they may
 /// mean something else now. The result has no places for probes in them.
 pub fn analyse_unknown(
-    tree: &Tree<'_>,
+    tree: &mut Tree<'_>,
     forced: &FxHashMap<String, String>,
     old: &Known<'_>,
 ) -> Option<Analysis> {
@@ -59,11 +60,13 @@ pub fn analyse_unknown(
 }
 
 fn analyse_with(
-    tree: &Tree<'_>,
+    tree: &mut Tree<'_>,
     forced: &FxHashMap<String, String>,
     outside: Fingerprint,
     old: Option<&Known<'_>>,
 ) -> Analysis {
+    let bodies: Vec<Body> = tree.procedures.iter_mut().map(Procedure::take_body).collect();
+    let tree = &*tree;
     let meanings = Meanings::of(tree);
     let mut unit = UnitBuilder { tree, meanings: &meanings, symbols: Symbols::of(tree) };
     let mut procedures = Vec::new();
@@ -76,9 +79,9 @@ fn analyse_with(
         let place = unit.place(range.start);
         problems.push(format!("{}: {}", unit.place_text(place), problem.what));
     }
-    for (number, procedure) in tree.procedures.iter().enumerate() {
+    for ((number, procedure), body) in tree.procedures.iter().enumerate().zip(bodies) {
         if let Some(reuse) = &mut reuse {
-            if matches!(procedure.body, Body::Known) {
+            if matches!(body, Body::Known) {
                 let (index, graph) = reuse.procedure(number, procedure, &mut unit);
                 sites.push(vec![Site::None; graph.edges.len()]);
                 runs.push(Vec::new());
@@ -93,7 +96,7 @@ fn analyse_with(
         let symbol = unit.symbols.of_decl(decl);
         let name =
             symbol.map_or_else(|| tree.tokens.names.string(procedure.name), |symbol| symbol.name);
-        let built = match (&procedure.body, forced.get(&name)) {
+        let built = match (&body, forced.get(&name)) {
             (_, Some(reason)) => Err(reason.clone()),
             (Body::Opaque(problem), _) => Err(unit.explain(problem)),
             (Body::Known, _) => Err(String::from("its body was left out")),

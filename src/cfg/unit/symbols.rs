@@ -110,7 +110,7 @@ impl<'a, 't> Symbols<'a, 't> {
         if !matches!(decl.kind, DeclKind::Variable | DeclKind::Function) {
             return None;
         }
-        let name = match &decl.link_name {
+        let name = match decl.link_name() {
             Some(name) => name.to_string(),
             None => self.tree.tokens.names.string(decl.name?),
         };

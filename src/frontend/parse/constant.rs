@@ -94,7 +94,7 @@ impl Evaluator<'_, '_, '_> {
                 let Ref::Decl(decl) = self.parser.tree.refs.get(token) else {
                     return None;
                 };
-                match self.parser.tree.decls[decl.ix()].enumeration.as_deref() {
+                match self.parser.tree.decls[decl.ix()].enumeration() {
                     Some(EnumInfo::Value(value))
                         if self.parser.tree.decls[decl.ix()].kind == DeclKind::Enumerator =>
                     {

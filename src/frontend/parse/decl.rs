@@ -239,7 +239,7 @@ impl Parser<'_, '_> {
         // What an enumeration's enumerators are matters through their values,
         // if these are known.
         let decl = &self.tree.decls[tag.ix()];
-        if !matches!(decl.enumeration.as_deref(), Some(EnumInfo::Span(..))) {
+        if !matches!(decl.enumeration(), Some(EnumInfo::Span(..))) {
             pieces.push(Piece::Tokens(body));
         }
         pieces.push(Piece::Tokens(Range::new(after, self.at)));
@@ -324,10 +324,9 @@ impl Parser<'_, '_> {
                 };
             }
             let scope = self.next_scope(false, Some(name));
-            let decl = self.new_decl(Decl {
-                enumeration: Some(Box::new(next.clone())),
-                ..Decl::new(Some(name), DeclKind::Enumerator, scope)
-            });
+            let mut enumerator = Decl::new(Some(name), DeclKind::Enumerator, scope);
+            enumerator.rare().enumeration = Some(next.clone());
+            let decl = self.new_decl(enumerator);
             self.scopes.bind(Space::Ordinary, name, decl);
             self.tree.refs.set(token, Ref::Decl(decl));
             members.push(decl);
@@ -346,10 +345,10 @@ impl Parser<'_, '_> {
                 return self.stop("expected `,` or `}`");
             }
         }
-        self.tree.decls[tag.ix()].enumeration = Some(Box::new(match span {
+        self.tree.decls[tag.ix()].rare().enumeration = Some(match span {
             Some((low, high)) => EnumInfo::Span(low, high),
             None => EnumInfo::After(None, 0),
-        }));
+        });
         if span.is_none() {
             // Beyond int the type of each depends on all.
             for member in members {

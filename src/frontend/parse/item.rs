@@ -111,7 +111,7 @@ impl Parser<'_, '_> {
                     initializer = Some(range);
                 }
                 if !is_function && (initializer.is_some() || !specifiers.is_extern) {
-                    self.tree.decls[decl.ix()].definitions.push(Defining { initializer });
+                    self.tree.decls[decl.ix()].rare().definitions.push(Defining { initializer });
                 }
             }
             if !self.eat(",") {
@@ -186,12 +186,17 @@ impl Parser<'_, '_> {
                 ..Decl::new(Some(name), kind, DeclScope::File)
             }),
         };
-        let (link_name, alias_of) = self.other_names(&ranges);
-        let is_weak = ranges.iter().any(|range| self.names_weak(*range));
+        let has_more = ranges.iter().any(|range| self.has_attributes(*range));
+        let (link_name, alias_of) = if has_more { self.other_names(&ranges) } else { (None, None) };
+        let is_weak = has_more && ranges.iter().any(|range| self.names_weak(*range));
         let known = &mut self.tree.decls[decl.ix()];
         known.is_weak |= is_weak;
-        known.link_name = link_name.or(known.link_name.take());
-        known.alias_of = alias_of.or(known.alias_of.take());
+        if link_name.is_some() {
+            known.rare().link_name = link_name;
+        }
+        if alias_of.is_some() {
+            known.rare().alias_of = alias_of;
+        }
         self.scopes.bind(Space::Ordinary, name, decl);
         self.linked.entry((is_function, name)).or_insert(decl);
         decl
@@ -473,6 +478,16 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
+    /// Whether there may be attributes or the linker's name among tokens.
+    fn has_attributes(&self, range: Range) -> bool {
+        let tokens = &self.tree.tokens.all[range.start as usize..range.end as usize];
+        tokens.iter().any(|token| match token.kind {
+            Kind::Word => matches!(token.name, kw::ATTRIBUTE | kw::ASM),
+            Kind::Punct => self.bytes(token) == b"[",
+            _ => false,
+        })
+    }
+
     fn names_weak(&self, range: Range) -> bool {
         (range.start..range.end)
             .any(|token| matches!(self.tree.token_text(token), b"weak" | b"__weak__"))
@@ -490,6 +505,9 @@ impl Parser<'_, '_> {
     /// Declarations that act on the program without being named: what is said
     /// for all declarators, and for this one.
     fn note_composition(&mut self, shared: Range, own: Range) -> bool {
+        if !self.has_attributes(shared) && !self.has_attributes(own) {
+            return false;
+        }
         let acts = (shared.start..shared.end).chain(own.start..own.end).any(|token| {
             let text = self.tree.token_text(token);
             let text = text.strip_prefix(b"__").unwrap_or(text);

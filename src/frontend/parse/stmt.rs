@@ -368,14 +368,14 @@ impl Parser<'_, '_> {
                 if has_static_storage {
                     self.unevaluated(|p| p.initializer().map(drop))?;
                     let initializer = Some(Range::new(from, self.at));
-                    self.tree.decls[decl.ix()].definitions.push(Defining { initializer });
+                    self.tree.decls[decl.ix()].rare().definitions.push(Defining { initializer });
                 } else {
                     kids.extend(self.initializer()?);
                     runs = true;
                 }
                 self.complete_type(decl, [shared, own], Range::new(from, self.at));
             } else if specifiers.is_static && !is_function {
-                self.tree.decls[decl.ix()].definitions.push(Defining { initializer: None });
+                self.tree.decls[decl.ix()].rare().definitions.push(Defining { initializer: None });
             }
             if !self.eat(",") {
                 break;
