@@ -259,8 +259,8 @@ shapes! {
     signs: 100_000 Opaque, |n| body(&format!("a = {}a;", "- ".repeat(n)));
     sizeofs: 100_000 Opaque, |n| body(&format!("a = {}a;", "sizeof ".repeat(n)));
     assignments: 100_000 Opaque, |n| body(&format!("{}1;", "a =\n".repeat(n)));
-    labels_on_one_statement: 50_000 Opaque, |n| body(&(each(n, |i| format!("l{i}:\n")) + "a++;"));
-    cases_on_one_statement: 100_000 Opaque, |n| {
+    labels_on_one_statement: 50_000 Full, |n| body(&(each(n, |i| format!("l{i}:\n")) + "a++;"));
+    cases_on_one_statement: 100_000 Full, |n| {
         switch(&(each(n, |i| format!("case {i}:\n")) + "a++;"))
     };
     one_name_in_nested_scopes: 100_000 Opaque, |n| body(&nested(n, "{ int x = a;\n", ";", "}"));
@@ -284,7 +284,7 @@ shapes! {
     sum_of_groups_that_branch: 100_000 Full, |n| {
         body(&format!("a = {}1;", "(a && a) +\n".repeat(n)))
     };
-    calls_of_what_a_call_returns: 100_000 Full, |n| body(&format!("a = g{};", "(a)\n".repeat(n)));
+    calls_of_what_a_call_returns: 100_000 Opaque, |n| body(&format!("a = g{};", "(a)\n".repeat(n)));
     members_of_what_a_call_returns: 100_000 Full, |n| {
         body(&format!("a = g(){};", "->p\n".repeat(n)))
     };

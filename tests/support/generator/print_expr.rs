@@ -78,7 +78,10 @@ impl Printer<'_> {
         // A divisor is not 0 and a shift is not too far, whatever the operand.
         let is_safe = match (operator, b) {
             (Binary::Div | Binary::Mod, Expr::Number(value, _)) => *value != 0,
-            (Binary::Shl | Binary::Shr, Expr::Number(value, _)) => *value < 16,
+            // A number that is written as a character stands for another one.
+            (Binary::Shl | Binary::Shr, Expr::Number(value, digits)) => {
+                *value < 16 && !matches!(digits, Digits::Char)
+            }
             _ => false,
         };
         let (a, b) = (self.operand(a), self.operand(b));
