@@ -9,7 +9,7 @@ use std::fmt::Write;
 const WANTED: f64 = 0.999;
 /// Units below this are not worth a place among the slowest, in seconds.
 const NOTICEABLE: f64 = 0.005;
-const SLOWEST: usize = 25;
+const WORST: usize = 25;
 
 /// A line of the table. Procedures count once, in however many units.
 #[derive(Default, Clone)]
@@ -159,6 +159,8 @@ pub struct Summary {
     text: BTreeMap<&'static str, BTreeSet<String>>,
     /// Ratio, with what to print.
     slow: Vec<(f64, String)>,
+    /// Peak memory by size of text, with what to print.
+    large: Vec<(f64, String)>,
 }
 
 impl Summary {
@@ -191,6 +193,13 @@ impl Summary {
             outcome.panic.iter().for_each(|p| put("panics", format!("{source}: {p}")));
             outcome.failed.iter().for_each(|why| put("failed", format!("{source}: {why}")));
             let (theirs, ours) = (outcome.preprocessor.as_secs_f64(), outcome.ours.as_secs_f64());
+            if outcome.text > 0 {
+                let peak = outcome.peak as f64 / outcome.text as f64;
+                let (held, size) = (outcome.peak as f64 / 1e6, outcome.text as f64 / 1e6);
+                let line =
+                    format!("{subject} {level} {source}: {peak:.1} ({held:.1} of {size:.2} MB)");
+                self.large.push((peak, line));
+            }
             if ours >= NOTICEABLE && theirs > 0.0 {
                 let ratio = ours / theirs;
                 let size = outcome.text as f64 / 1e6;
@@ -208,11 +217,15 @@ impl Summary {
                 let _ = writeln!(text, "- {line}");
             }
         }
-        let mut slow: Vec<_> = self.slow.iter().collect();
-        slow.sort_by(|a, b| b.0.total_cmp(&a.0));
-        text.push_str("\n## slowest beside gcc -E\n\n");
-        for (_, line) in slow.into_iter().take(SLOWEST) {
-            let _ = writeln!(text, "- {line}");
+        let worst =
+            [("slowest beside gcc -E", &self.slow), ("largest beside their text", &self.large)];
+        for (title, units) in worst {
+            let mut units: Vec<_> = units.iter().collect();
+            units.sort_by(|a, b| b.0.total_cmp(&a.0));
+            let _ = write!(text, "\n## {title}\n\n");
+            for (_, line) in units.into_iter().take(WORST) {
+                let _ = writeln!(text, "- {line}");
+            }
         }
         text
     }
