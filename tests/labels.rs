@@ -212,8 +212,7 @@ fn pragmas_that_end_with_their_block_mean_nothing_behind_it() {
     let f = "int f(int a) { return a; }";
     same(f, &format!("int g(int a) {{\n#pragma STDC FP_CONTRACT OFF\nreturn a; }} {f}"));
     same(f, &format!("int g(int a) {{\n#pragma GCC unroll 4\nwhile (a--) ; return a; }} {f}"));
-    let packed =
-        format!("int g(int a) {{\n#pragma pack(1)\nreturn a; }} struct s {{ char c; int x; }};");
+    let packed = "int g(int a) {\n#pragma pack(1)\nreturn a; } struct s { char c; int x; };";
     let h = "int h(struct s *p) { return p->x; }";
     differ(&format!("struct s {{ char c; int x; }}; {h}"), &format!("{packed} {h}"));
 }
