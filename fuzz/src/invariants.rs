@@ -132,11 +132,17 @@ fn check_ways_out(graph: &Graph, kind: NodeKind, index: usize) {
     let labels: Vec<&EdgeLabel> =
         graph.edges.iter().filter(|edge| edge.from.ix() == index).map(|edge| &edge.label).collect();
     let count = |label: EdgeLabel| labels.iter().filter(|known| ***known == label).count();
+    let jumps = labels.iter().filter(|label| matches!(label, EdgeLabel::Label(_))).count();
     let is_fine = match kind {
         NodeKind::Exit => labels.is_empty(),
-        NodeKind::Entry | NodeKind::Statement | NodeKind::Opaque | NodeKind::Spin => {
+        NodeKind::Entry | NodeKind::Opaque | NodeKind::Spin | NodeKind::Cleanup => {
             labels.len() <= 1 && count(EdgeLabel::Always) == labels.len()
         }
+        // An asm goto may also jump.
+        NodeKind::Statement => {
+            count(EdgeLabel::Always) <= 1 && count(EdgeLabel::Always) + jumps == labels.len()
+        }
+        NodeKind::Dispatch => jumps == labels.len(),
         NodeKind::Predicate => {
             let (yes, no) = (count(EdgeLabel::True), count(EdgeLabel::False));
             yes <= 1 && no <= 1 && yes + no == labels.len()

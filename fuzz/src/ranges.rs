@@ -2,15 +2,20 @@
 
 use edgewise::frontend::Tree;
 use edgewise::frontend::lex::Kind;
-use edgewise::frontend::tree::{Body, Expr, ExprKind, Piece, Range, Ref, Stmt, StmtKind};
+use edgewise::frontend::tree::{
+    Body, Expr, ExprKind, LabelKind, Piece, Range, Ref, Stmt, StmtKind,
+};
 
 pub fn check(tree: &Tree<'_>) {
     check_tokens(tree);
     let all = Range::new(0, tree.tokens.all.len() as u32 - 1);
     let mut end = 0;
     for procedure in &tree.procedures {
-        assert!(procedure.range.start >= end, "procedures overlap");
-        end = procedure.range.end;
+        // Those inside of others come before them.
+        if !procedure.is_nested {
+            assert!(procedure.range.start >= end, "procedures overlap");
+            end = procedure.range.end;
+        }
         inside(procedure.range, all);
         inside(procedure.body_range, procedure.range);
         assert_eq!(procedure.body_range.end, procedure.range.end);
@@ -19,6 +24,7 @@ pub fn check(tree: &Tree<'_>) {
         match &procedure.body {
             Body::Parsed(body) => statement(body, procedure.body_range),
             Body::Opaque(problem) => assert!(problem.token <= all.end && !problem.what.is_empty()),
+            Body::Known => panic!("a body that was left out, though nothing is known"),
         }
         assert!(procedure.decl.ix() < tree.decls.len());
     }
@@ -34,7 +40,7 @@ pub fn check(tree: &Tree<'_>) {
     }
     for decl in &tree.decls {
         decl.forms.iter().for_each(|form| check_pieces(tree, &form.pieces, all));
-        decl.definitions.iter().filter_map(|d| d.initializer).for_each(|r| inside(r, all));
+        decl.definitions().iter().filter_map(|d| d.initializer).for_each(|r| inside(r, all));
         assert!(decl.at <= all.end);
     }
     for token in 0..all.end {
@@ -53,7 +59,7 @@ fn check_tokens(tree: &Tree<'_>) {
     }
     assert!(end as usize <= tree.text.len());
     assert!(tree.tokens.all.last().is_some_and(|token| token.kind == Kind::End));
-    for pragma in &tree.pragmas {
+    for pragma in &tree.tokens.pragmas {
         assert!(pragma.start < pragma.end && pragma.end as usize <= tree.text.len());
         assert!((pragma.token as usize) < tree.tokens.all.len());
     }
@@ -91,20 +97,29 @@ fn statement(stmt: &Stmt, outer: Range) {
             expression(cond, range);
             statement(body, range);
         }
-        StmtKind::For { init, cond, step, body } => {
-            init.iter().for_each(|init| statement(init, range));
-            cond.iter().chain(step).for_each(|expr| expression(expr, range));
-            statement(body, range);
+        StmtKind::For(parts) => {
+            parts.init.iter().for_each(|init| statement(init, range));
+            parts.cond.iter().chain(&parts.step).for_each(|expr| expression(expr, range));
+            statement(&parts.body, range);
         }
         StmtKind::Switch { value, body } => {
             expression(value, range);
             statement(body, range);
         }
-        StmtKind::Case { value, body } => {
-            inside(*value, range);
+        StmtKind::Labelled { labels, body } => {
+            for label in labels {
+                inside(Range::new(label.start, label.colon + 1), range);
+                if let LabelKind::Case(value) = label.kind {
+                    inside(value, range);
+                }
+            }
             statement(body, range);
         }
-        StmtKind::Default { body } | StmtKind::Label { body, .. } => statement(body, range),
+        StmtKind::ComputedGoto(target) => expression(target, range),
+        StmtKind::AsmGoto(labels) => {
+            labels.iter().for_each(|(token, _)| inside(Range::new(*token, token + 1), range));
+        }
+        StmtKind::Guarded { declaration, .. } => statement(declaration, range),
         StmtKind::Return(value) => value.iter().for_each(|value| expression(value, range)),
         StmtKind::Block(items) => in_order(items.iter().map(|item| item.range), || {
             items.iter().for_each(|item| statement(item, range));

@@ -14,6 +14,10 @@ const FILLINGS: [&[u8]; 5] = [b" ", b" /* } */ ", b"\t/**/ ", b" \n ", b" /* \n 
 /// Analyses the text again with white space put between some of its tokens:
 /// whatever is compared later must stay the same.
 pub fn check_spaces(text: &[u8], first: &Found) {
+    // A comment that has no end would get one from a filling.
+    if text.windows(2).any(|pair| matches!(pair, b"/*" | b"//")) {
+        return;
+    }
     let spaced = with_spaces(text);
     let mut tree = frontend::analyse(&spaced, None, &is_system);
     let second = unit::analyse(&mut tree, &FxHashMap::default());
