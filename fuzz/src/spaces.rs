@@ -54,7 +54,9 @@ fn with_spaces(text: &[u8]) -> Vec<u8> {
         let may_fill = !matches!(token.kind, Kind::Pragma | Kind::End);
         let filling = FILLINGS[dice.roll(FILLINGS.len())];
         // What begins with `#` on a line of its own is no token.
-        let makes_directive = filling.contains(&b'\n') && text[start..].starts_with(b"#");
+        let is_at_hash =
+            text[start..].starts_with(b"#") || text[..start].trim_ascii_end().ends_with(b"#");
+        let makes_directive = filling.contains(&b'\n') && is_at_hash;
         if may_fill && !makes_directive && dice.roll(3) > 0 {
             out.extend(filling);
         }
