@@ -116,3 +116,14 @@ fn roots_and_linkage() {
     let alias = alias.expect("an alias is a definition");
     assert_eq!(alias.mentions.iter().map(|symbol| name(*symbol)).collect::<Vec<_>>(), ["plain"]);
 }
+
+#[test]
+fn an_alias_behind_a_tag_is_one() {
+    let source = "struct s { int a; } real; extern struct s __attribute__((weak, alias(\"real\"))) other;\n\
+                  int f(void) { return other.a; }";
+    let analysis = analyse(source);
+    let name = |symbol: u32| analysis.symbols[symbol as usize].name.as_str();
+    let alias = analysis.definitions.iter().find(|one| name(one.symbol) == "other");
+    let mentions = &alias.expect("an alias is a definition").mentions;
+    assert_eq!(mentions.iter().map(|symbol| name(*symbol)).collect::<Vec<_>>(), ["real"]);
+}

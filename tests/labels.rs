@@ -201,6 +201,20 @@ fn nothing_is_left_out() {
     differ_in("int f(void) { return (struct { int a; } {}){1}.a; }", "", "__attribute__((packed))");
 }
 
+/// Attributes behind a tag that only refers to a type are those of what is
+/// declared.
+#[test]
+fn attributes_behind_a_tag_count() {
+    let attributes = ["__attribute__((aligned(4)))", "__attribute__((aligned(64)))"];
+    for source in [
+        "struct s { int a; }; extern struct s {} v; int f(void) { return __alignof__(v); }",
+        "struct s { int a; }; int f(void) { struct s {} v; return __alignof__ (v); }",
+        "enum e { A }; int g(enum e {}); int f(void) { return g(A); }",
+    ] {
+        differ_in(source, attributes[0], attributes[1]);
+    }
+}
+
 #[test]
 fn harmless_pragmas_mean_nothing() {
     same_in("{}int f(int a) { return a; }", "", "#pragma GCC diagnostic push\n");

@@ -122,10 +122,14 @@ impl Parser<'_, '_> {
                 }
                 kw::STRUCT | kw::UNION | kw::ENUM => {
                     found.saw_type = true;
-                    found.pieces.push(Piece::Tokens(Range::new(from, self.at)));
-                    let tag = self.tag()?;
-                    found.pieces.push(Piece::Decl(tag));
-                    from = self.at;
+                    let before = Range::new(from, self.at);
+                    // A tag that only refers to a type stays as it is: what
+                    // attributes follow it are those of what is declared.
+                    if let Some(defined) = self.tag()? {
+                        found.pieces.push(Piece::Tokens(before));
+                        found.pieces.push(Piece::Decl(defined));
+                        from = self.at;
+                    }
                     continue;
                 }
                 _ if word.is_keyword() => break,
@@ -187,8 +191,9 @@ impl Parser<'_, '_> {
         })
     }
 
-    /// `struct`, `union` or `enum` with a name, a body or both.
-    fn tag(&mut self) -> Parse<DeclId> {
+    /// `struct`, `union` or `enum` with a name, a body or both. Returns what a
+    /// body defines.
+    fn tag(&mut self) -> Parse<Option<DeclId>> {
         let start = self.at;
         let is_enum = self.is_word(kw::ENUM);
         self.advance();
@@ -215,7 +220,7 @@ impl Parser<'_, '_> {
             };
             let tag = known.unwrap_or_else(|| self.new_tag(Some(name)));
             self.tree.refs.set(name_token, Ref::Decl(tag));
-            return Ok(tag);
+            return Ok(None);
         }
         let known = name.and_then(|name| self.scopes.find_here(Space::Tags, name));
         let tag = known.unwrap_or_else(|| self.new_tag(name));
@@ -244,7 +249,7 @@ impl Parser<'_, '_> {
         }
         pieces.push(Piece::Tokens(Range::new(after, self.at)));
         self.tree.decls[tag.ix()].forms.push(Form { pieces, at: start, end: self.at });
-        Ok(tag)
+        Ok(Some(tag))
     }
 
     fn new_tag(&mut self, name: Option<Name>) -> DeclId {
