@@ -1,7 +1,8 @@
 //! Interned identifiers. Keywords come first, so that a keyword test is one
 //! comparison of numbers and the parser can match on constants.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHasher;
+use std::hash::Hasher;
 
 /// An identifier or keyword of one unit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -79,51 +80,135 @@ keywords! {
     VA_ARG: "__builtin_va_arg";
 }
 
+/// All names of a unit. The words are kept end to end, and found through a
+/// table with open addressing: a unit has thousands of names, and most of the
+/// time they are looked up.
 pub struct Names {
-    by_text: FxHashMap<Box<[u8]>, Name>,
-    texts: Vec<Box<[u8]>>,
+    words: Vec<u8>,
+    /// Where the words of all names but keywords end.
+    ends: Vec<u32>,
+    /// As many as a power of two, more than half of them empty.
+    slots: Vec<Slot>,
+    used: usize,
+}
+
+/// One word of the table.
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    /// A part of the hash of its text.
+    tag: u32,
+    /// Its number from 1: first all spellings of keywords, then the others. 0 if empty.
+    word: u32,
 }
 
 impl Default for Names {
     fn default() -> Self {
-        let mut names =
-            Self { by_text: FxHashMap::default(), texts: vec![Box::default(); kw::COUNT as usize] };
-        for (spelling, name) in SPELLINGS {
-            names.by_text.insert(spelling.as_bytes().into(), *name);
-            names.texts[name.0 as usize] = spelling.as_bytes().into();
-        }
-        names
+        Self::for_text(0)
     }
 }
 
 impl Names {
     /// Ready for the names that a text of so many bytes is likely to have.
     pub fn for_text(length: usize) -> Self {
-        let mut names = Self::default();
-        names.by_text.reserve(length / 128);
+        let expected = SPELLINGS.len() + length / 128;
+        let slots = vec![Slot::default(); (2 * expected).next_power_of_two()];
+        let mut names = Self { words: Vec::new(), ends: Vec::new(), slots, used: 0 };
+        for (number, (spelling, _)) in (1..).zip(SPELLINGS) {
+            let (Ok(place) | Err(place)) = names.look_up(spelling.as_bytes());
+            names.fill(place, number, spelling.as_bytes());
+        }
         names
     }
 
     pub fn intern(&mut self, text: &[u8]) -> Name {
-        if let Some(name) = self.by_text.get(text) {
-            return *name;
-        }
-        let name = Name(u32::try_from(self.texts.len()).expect("more than 4 billion names"));
-        self.by_text.insert(text.into(), name);
-        self.texts.push(text.into());
-        name
+        let place = match self.look_up(text) {
+            Ok(place) => return Self::name_of(self.slots[place].word),
+            Err(place) => place,
+        };
+        self.words.extend_from_slice(text);
+        self.ends.push(u32::try_from(self.words.len()).expect("more than 4 GB of names"));
+        let word = (SPELLINGS.len() + self.ends.len()) as u32;
+        self.fill(place, word, text);
+        Self::name_of(word)
     }
 
     pub fn find(&self, text: &[u8]) -> Option<Name> {
-        self.by_text.get(text).copied()
+        self.look_up(text).ok().map(|place| Self::name_of(self.slots[place].word))
     }
 
     pub fn text(&self, name: Name) -> &[u8] {
-        &self.texts[name.0 as usize]
+        match name.0.checked_sub(kw::COUNT) {
+            Some(index) => self.word(index as usize),
+            None => SPELLINGS
+                .iter()
+                .find(|(_, keyword)| *keyword == name)
+                .map_or(&[], |(spelling, _)| spelling.as_bytes()),
+        }
     }
 
     pub fn string(&self, name: Name) -> String {
         String::from_utf8_lossy(self.text(name)).into_owned()
+    }
+
+    fn name_of(word: u32) -> Name {
+        let index = word as usize - 1;
+        match SPELLINGS.get(index) {
+            Some((_, keyword)) => *keyword,
+            None => Name(kw::COUNT + (index - SPELLINGS.len()) as u32),
+        }
+    }
+
+    /// The text of a name that is no keyword.
+    fn word(&self, index: usize) -> &[u8] {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.words[start as usize..self.ends[index] as usize]
+    }
+
+    fn spelling(&self, word: u32) -> &[u8] {
+        let index = word as usize - 1;
+        match SPELLINGS.get(index) {
+            Some((spelling, _)) => spelling.as_bytes(),
+            None => self.word(index - SPELLINGS.len()),
+        }
+    }
+
+    fn hash(text: &[u8]) -> u64 {
+        let mut hasher = FxHasher::default();
+        hasher.write(text);
+        hasher.finish()
+    }
+
+    /// The slot of a text, or the empty one where it would be.
+    fn look_up(&self, text: &[u8]) -> Result<usize, usize> {
+        let hash = Self::hash(text);
+        let mut place = hash as usize & (self.slots.len() - 1);
+        loop {
+            let slot = self.slots[place];
+            if slot.word == 0 {
+                return Err(place);
+            }
+            if slot.tag == (hash >> 32) as u32 && self.spelling(slot.word) == text {
+                return Ok(place);
+            }
+            place = (place + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    fn fill(&mut self, place: usize, word: u32, text: &[u8]) {
+        self.slots[place] = Slot { tag: (Self::hash(text) >> 32) as u32, word };
+        self.used += 1;
+        if 2 * self.used > self.slots.len() {
+            self.grow();
+        }
+    }
+
+    fn grow(&mut self) {
+        let larger = vec![Slot::default(); 2 * self.slots.len()];
+        let old = std::mem::replace(&mut self.slots, larger);
+        for slot in old.into_iter().filter(|slot| slot.word != 0) {
+            let (Ok(place) | Err(place)) = self.look_up(self.spelling(slot.word));
+            self.slots[place] = slot;
+        }
     }
 }
 

@@ -89,9 +89,12 @@ impl UnitBuilder<'_, '_> {
     }
 
     pub(super) fn graph(&mut self, procedure: &Procedure, draft: Draft) -> (Graph, Vec<Site>) {
-        let mut graph = Graph::default();
-        let mut sites = Vec::new();
-        for node in &draft.nodes {
+        let mut graph = Graph {
+            nodes: Vec::with_capacity(draft.nodes.len()),
+            edges: Vec::with_capacity(draft.edges.len()),
+        };
+        let mut sites = Vec::with_capacity(draft.edges.len());
+        for node in draft.nodes {
             if matches!(node.kind, NodeKind::Entry | NodeKind::Exit) {
                 let border = self.border(procedure, node.kind);
                 graph.nodes.push(border);
@@ -105,7 +108,7 @@ impl UnitBuilder<'_, '_> {
                 self.meanings.hash_pieces(&node.pieces, lines, hasher);
             });
             let calls = node.calls.iter().filter_map(|token| self.symbols.at(*token)).collect();
-            let mentions = self.mentions(node);
+            let mentions = self.mentions(&node);
             graph.nodes.push(Node {
                 kind: node.kind,
                 label,

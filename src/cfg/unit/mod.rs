@@ -7,7 +7,7 @@ mod known;
 mod symbols;
 
 use super::build;
-use super::draft::{RunSite, Site};
+use super::draft::{Draft, RunSite, Site};
 use super::format::*;
 use super::meaning::Meanings;
 use crate::frontend::tree::*;
@@ -96,16 +96,7 @@ fn analyse_with(
         let symbol = unit.symbols.of_decl(decl);
         let name =
             symbol.map_or_else(|| tree.tokens.names.string(procedure.name), |symbol| symbol.name);
-        let built = match (&body, forced.get(&name)) {
-            (_, Some(reason)) => Err(reason.clone()),
-            (Body::Opaque(problem), _) => Err(unit.explain(problem)),
-            (Body::Known, _) => Err(String::from("its body was left out")),
-            (Body::Parsed(_), _) if meanings.pragmas.shapes_code(procedure.body_range) => Err(
-                String::from("a pragma inside of the body that decides on the form of the code"),
-            ),
-            (Body::Parsed(body), _) => build::build(tree, &meanings.pragmas, procedure, body)
-                .map_err(|problem| unit.explain(&problem)),
-        };
+        let built = unit.draft(procedure, body, forced.get(&name));
         runs.push(match &built {
             Ok(draft) => draft.nodes.iter().map(|node| node.run).collect(),
             Err(_) => Vec::new(),
@@ -179,6 +170,27 @@ struct UnitBuilder<'a, 't> {
 }
 
 impl UnitBuilder<'_, '_> {
+    /// The graph of a body, which is gone then, or why it is opaque.
+    fn draft(
+        &self,
+        procedure: &Procedure,
+        body: Body,
+        forced: Option<&String>,
+    ) -> Result<Draft, String> {
+        if let Some(reason) = forced {
+            return Err(reason.clone());
+        }
+        match body {
+            Body::Opaque(problem) => Err(self.explain(&problem)),
+            Body::Known => Err(String::from("its body was left out")),
+            Body::Parsed(_) if self.meanings.pragmas.shapes_code(procedure.body_range) => Err(
+                String::from("a pragma inside of the body that decides on the form of the code"),
+            ),
+            Body::Parsed(body) => build::build(self.tree, &self.meanings.pragmas, procedure, &body)
+                .map_err(|problem| self.explain(&problem)),
+        }
+    }
+
     fn place(&self, token: u32) -> Place {
         let offset = self.tree.tokens.all[token as usize].start;
         let place = self.tree.tokens.lines.place(offset);

@@ -73,7 +73,8 @@ impl Parser<'_, '_> {
             return Ok(cond);
         }
         let start = cond.range.start;
-        let mut kids = vec![cond];
+        let mut kids = Vec::with_capacity(3);
+        kids.push(cond);
         self.deeper(|p| {
             if !p.is(":") {
                 kids.push(p.expression()?);
@@ -108,7 +109,8 @@ impl Parser<'_, '_> {
             };
             let start = left.range.start;
             left = if let Some(operator) = chain {
-                let mut kids = vec![left];
+                let mut kids = Vec::with_capacity(2);
+                kids.push(left);
                 while self.eat(operator) {
                     kids.push(self.deeper(|p| p.binary(level))?);
                 }
@@ -472,8 +474,13 @@ impl Parser<'_, '_> {
     }
 }
 
+/// Most operators have one or two operands of interest: room for these and no
+/// more is a large part of the size of the tree.
 fn keep(kids: &mut Vec<Expr>, expr: Expr) {
     if expr.is_interesting() {
+        if kids.len() < 2 {
+            kids.reserve_exact(1);
+        }
         kids.push(expr);
     }
 }

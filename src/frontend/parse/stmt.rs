@@ -25,6 +25,7 @@ impl Parser<'_, '_> {
             }
             items.push(self.deeper(Self::block_item)?);
         }
+        items.shrink_to_fit();
         Ok(items)
     }
 
@@ -111,7 +112,7 @@ impl Parser<'_, '_> {
     /// A statement with labels. Compilers also accept the end of the block or
     /// a declaration behind them.
     fn labelled(&mut self) -> Parse<StmtKind> {
-        let mut labels = Vec::new();
+        let mut labels = Vec::with_capacity(1);
         while self.at_label() {
             let start = self.at;
             let kind = self.label_kind()?;
@@ -246,7 +247,7 @@ impl Parser<'_, '_> {
 
     /// A chain of else-ifs of any length, without recursion.
     fn if_chain(&mut self) -> Parse<StmtKind> {
-        let mut arms = Vec::new();
+        let mut arms = Vec::with_capacity(1);
         let mut otherwise = None;
         loop {
             self.advance();
