@@ -60,7 +60,7 @@ impl Builder<'_, '_> {
         let mut at = start;
         while matches!(self.nodes[at.ix()], Item::Join) {
             if !is_seen.insert(at) {
-                let spin = DraftNode::new(NodeKind::Spin, Vec::new(), Range::new(0, 0));
+                let spin = DraftNode::new(NodeKind::Spin, Vec::new(), self.start);
                 self.nodes[at.ix()] = Item::Node(spin);
                 return at;
             }

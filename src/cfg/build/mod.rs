@@ -45,6 +45,7 @@ pub fn build(
     let mut builder = Builder {
         tree,
         pragmas,
+        start: Range::new(procedure.body_range.start, procedure.body_range.start),
         nodes: Vec::new(),
         edges: Vec::new(),
         labels: FxHashMap::default(),
@@ -97,6 +98,8 @@ enum Item {
 struct Builder<'a, 't> {
     tree: &'a Tree<'t>,
     pragmas: &'a Pragmas,
+    /// Where the body begins, for what is nowhere in the text.
+    start: Range,
     nodes: Vec<Item>,
     edges: Vec<DraftEdge>,
     labels: FxHashMap<Label, LabelState>,

@@ -258,12 +258,8 @@ impl Parser<'_, '_> {
             is_closed: true,
         });
         self.scopes.push();
-        self.bind_parameters(&declarator, &mut signature)?;
-        let open = self.at;
-        let Some(close) = self.matching_if(open, false) else {
-            return self.stop("unbalanced brackets");
-        };
-        let body_range = Range::new(open, close);
+        let body_range = self.parameters_and_body(&declarator, &mut signature)?;
+        let Range { start: open, end: close } = body_range;
         if self.in_system_file(open) {
             // Left alone, but whoever calls it depends on what it says.
             self.refer_to_all(body_range);
@@ -359,12 +355,8 @@ impl Parser<'_, '_> {
         }
         let depth = self.scopes.depth() as usize;
         self.scopes.push();
-        self.bind_parameters(&declarator, &mut signature)?;
-        let open = self.at;
-        let Some(close) = self.matching_if(open, false) else {
-            return self.stop("unbalanced brackets");
-        };
-        let body_range = Range::new(open, close);
+        let body_range = self.parameters_and_body(&declarator, &mut signature)?;
+        let close = body_range.end;
         let (opened, items) = self.body(close)?;
         self.scopes.pop_to(depth);
         let Some(inner) = self.procedure.take() else {
@@ -387,6 +379,19 @@ impl Parser<'_, '_> {
             is_closed: false,
         });
         Ok(())
+    }
+
+    /// Declares the parameters of a definition, and finds the body behind.
+    fn parameters_and_body(
+        &mut self,
+        declarator: &Declarator,
+        signature: &mut Form,
+    ) -> Parse<Range> {
+        self.bind_parameters(declarator, signature)?;
+        match self.matching_if(self.at, false) {
+            Some(close) => Ok(Range::new(self.at, close)),
+            None => self.stop("unbalanced brackets"),
+        }
     }
 
     /// The name of a procedure inside of another one, which may have been
