@@ -30,10 +30,11 @@ pub enum Site {
     AsmStays { asm: Range },
     /// Behind an asm goto, on the way to the label that this token names.
     AsmJumps { asm: Range, label: u32 },
-    /// Behind an expression whose calls may not return.
-    AfterExpression { end: u32 },
-    /// Behind a declaration whose calls may not return.
-    AfterDeclaration { end: u32 },
+    /// Behind an expression whose calls may not return; `in_operands` if some
+    /// of them are in operands that are nodes of their own.
+    AfterExpression { end: u32, in_operands: bool },
+    /// The same behind a declaration.
+    AfterDeclaration { end: u32, in_operands: bool },
 }
 
 /// Where a log of all nodes can note that a node runs.
@@ -64,14 +65,16 @@ pub struct DraftNode {
     pub pieces: Vec<Piece>,
     /// What to show to people.
     pub range: Range,
-    /// Tokens of names called in this node itself.
-    pub calls: Vec<u32>,
+    /// What is called by name in this node itself.
+    pub calls: Vec<DraftCall>,
     /// The calls are sure to run if the node does.
     pub calls_are_certain: bool,
     /// It calls through a pointer.
     pub calls_pointer: bool,
     /// It is an asm statement, whose text may name anything.
     pub is_asm: bool,
+    /// It may not come to its end: it calls, traps, or nobody knows.
+    pub may_leave: bool,
     pub run: RunSite,
 }
 
@@ -85,9 +88,21 @@ impl DraftNode {
             calls_are_certain: true,
             calls_pointer: false,
             is_asm: false,
+            may_leave: true,
             run: RunSite::None,
         }
     }
+}
+
+/// A call by name.
+#[derive(Clone, Copy, Debug)]
+pub struct DraftCall {
+    /// The token that names what is called.
+    pub token: u32,
+    /// From there to the end of the arguments.
+    pub range: Range,
+    /// It may run before operands that are nodes on the way to this one.
+    pub is_early: bool,
 }
 
 #[derive(Debug)]

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 /// Any change to the types below or to how labels are made raises this: a
 /// record of another version cannot be compared with ours.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 const UNIT_MAGIC: &[u8; 8] = b"EDGWUNIT";
 const LINK_MAGIC: &[u8; 8] = b"EDGWLINK";
 const HEADER: usize = 20;
@@ -200,7 +200,31 @@ pub struct Edge {
     pub from: NodeId,
     pub to: NodeId,
     pub label: EdgeLabel,
-    pub probe: Option<ProbeId>,
+    pub noted: Noted,
+}
+
+/// How it is known that an edge was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Noted {
+    /// A probe says so.
+    Probe(ProbeId),
+    /// It is taken whenever the node before it runs.
+    Follows,
+    /// It is the only way to the node behind it, which runs and then takes one
+    /// of its own edges, whatever happens.
+    Behind,
+    /// It is the way into a procedure that is only ever called by name: taken
+    /// whenever a node of the unit runs that calls it.
+    Calls,
+}
+
+impl Noted {
+    pub fn probe(self) -> Option<ProbeId> {
+        match self {
+            Self::Probe(probe) => Some(probe),
+            _ => None,
+        }
+    }
 }
 
 /// A control-flow graph. Edges are sorted by the node they leave.
@@ -328,7 +352,10 @@ impl RawRecord {
             && graphs.iter().zip(&index.procedures).all(|(graph, procedure)| {
                 graph.is_sound(index.symbols.len())
                     && graph.edges.len() == procedure.edge_count as usize
-                    && graph.edges.iter().all(|e| e.probe.is_none_or(|p| p.0 < index.probe_count))
+                    && graph
+                        .edges
+                        .iter()
+                        .all(|e| e.noted.probe().is_none_or(|p| p.0 < index.probe_count))
             });
         if sound { Ok(graphs) } else { Err(FormatError::Damaged) }
     }

@@ -1,6 +1,7 @@
 //! Expressions as nodes: which parts are nodes of their own and leave a hole,
 //! and what is left of the expression around them.
 
+use super::draft::DraftCall;
 use crate::frontend::tree::{Expr, ExprKind, Hole, Piece, Range, Ref, Tree};
 
 /// An expression without the parentheses around it.
@@ -22,17 +23,37 @@ pub fn is_hole(expr: &Expr) -> bool {
     )
 }
 
-/// Finds the holes and the calls of the node that an expression makes.
-pub fn own_parts<'e>(expr: &'e Expr, holes: &mut Vec<&'e Expr>, calls: &mut Vec<u32>) {
-    if is_hole(expr) {
-        holes.push(expr);
-        return;
+/// The holes and the calls by name of the node that an expression makes.
+#[derive(Default)]
+pub struct OwnParts<'e> {
+    pub holes: Vec<&'e Expr>,
+    /// Those inside of others come before them.
+    pub calls: Vec<DraftCall>,
+}
+
+impl<'e> OwnParts<'e> {
+    pub fn of(expr: &'e Expr) -> Self {
+        let mut parts = Self::default();
+        parts.add(expr);
+        if let (Some(first), Some(last)) = (parts.holes.first(), parts.holes.last()) {
+            let holes = first.range.to(last.range);
+            for call in &mut parts.calls {
+                let (start, end) = (call.range.start, call.range.end);
+                call.is_early = !(start <= holes.start && holes.end <= end);
+            }
+        }
+        parts
     }
-    for kid in &expr.kids {
-        own_parts(kid, holes, calls);
-    }
-    if let ExprKind::Call { callee: Some(token) } = expr.kind {
-        calls.push(token);
+
+    fn add(&mut self, expr: &'e Expr) {
+        if is_hole(expr) {
+            self.holes.push(expr);
+            return;
+        }
+        expr.kids.iter().for_each(|kid| self.add(kid));
+        if let ExprKind::Call { callee: Some(token) } = expr.kind {
+            self.calls.push(DraftCall { token, range: expr.range, is_early: false });
+        }
     }
 }
 
@@ -41,6 +62,11 @@ pub fn calls_anything(expr: &Expr) -> bool {
         ExprKind::Call { .. } | ExprKind::Block(_) => true,
         _ => expr.kids.iter().any(calls_anything),
     }
+}
+
+/// The same in those parts of an expression that are nodes of their own.
+pub fn operands_call(expr: &Expr) -> bool {
+    if is_hole(expr) { calls_anything(expr) } else { expr.kids.iter().any(operands_call) }
 }
 
 pub fn pieces_around(tree: &Tree<'_>, range: Range, holes: &[&Expr]) -> Vec<Piece> {

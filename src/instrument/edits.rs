@@ -64,20 +64,8 @@ impl Edits {
                 self.insert(end_of(open), Turn::Behind, writer.declaration(probe));
             }
             Site::Arm { condition, weak, outcome } => {
-                let start = start_of(condition.start);
-                let end = end_of(condition.end - 1);
-                let closes = |step| Turn::Closes { from_end: length - start, step };
-                // `(e?({P;1;}):({Q;0;}))`: the arm of truth opens, the other closes.
-                if outcome {
-                    let open = if weak { "((" } else { "(" };
-                    self.insert(start, Turn::Opens { from_end: length - end }, open.to_string());
-                    let close = if weak { ")" } else { "" };
-                    let text = format!("{close}?{}", writer.value(probe, 1));
-                    self.insert(end, closes(0), text);
-                } else {
-                    let text = format!(":{})", writer.value(probe, 0));
-                    self.insert(end, closes(1), text);
-                }
+                let value = writer.value(probe, u8::from(outcome));
+                self.arm(tree, condition, weak, outcome, &value);
             }
             Site::Otherwise { operand } => {
                 let (start, end) = (start_of(operand.start), end_of(operand.end - 1));
@@ -123,12 +111,35 @@ impl Edits {
                 let text = format!("{landing}:{};goto {name};", writer.probe(probe));
                 self.behind(tree, asm, 1, text);
             }
-            Site::AfterExpression { end } => {
+            Site::AfterExpression { end, .. } => {
                 self.insert(end_of(end - 1), Turn::Behind, format!(",{}", writer.void(probe)));
             }
-            Site::AfterDeclaration { end } => {
+            Site::AfterDeclaration { end, .. } => {
                 self.insert(end_of(end - 1), Turn::Behind, writer.declaration(probe));
             }
+        }
+    }
+
+    /// What a site needs whose probe was left out, since others around it have
+    /// theirs.
+    pub fn add_without(&mut self, tree: &Tree<'_>, site: Site) {
+        if let Site::Arm { condition, weak, outcome } = site {
+            self.arm(tree, condition, weak, outcome, if outcome { "1" } else { "0" });
+        }
+    }
+
+    /// `(e?({P;1;}):({Q;0;}))`: the arm of truth opens, the other closes.
+    fn arm(&mut self, tree: &Tree<'_>, condition: Range, weak: bool, outcome: bool, value: &str) {
+        let (start, end) = offsets(tree, condition);
+        let length = tree.text.len() as u32;
+        let closes = |step| Turn::Closes { from_end: length - start, step };
+        if outcome {
+            let open = if weak { "((" } else { "(" };
+            self.insert(start, Turn::Opens { from_end: length - end }, open.to_string());
+            let close = if weak { ")" } else { "" };
+            self.insert(end, closes(0), format!("{close}?{value}"));
+        } else {
+            self.insert(end, closes(1), format!(":{value})"));
         }
     }
 

@@ -3,6 +3,8 @@
 
 mod edits;
 mod log;
+mod probes;
+mod returns;
 mod text;
 
 use crate::cfg::draft::Site;
@@ -11,23 +13,9 @@ use crate::frontend::Tree;
 use crate::frontend::tree::Label;
 use crate::ids::{Fingerprint, ProbeId};
 pub use log::log_nodes;
+pub use probes::assign_probes;
 use rustc_hash::FxHashMap;
 pub use text::{Architecture, MAP_SECTION, RECORD_SECTION, UNITS_SECTION};
-
-/// Numbers the probes of a unit: one for every edge that has a place for it.
-/// Returns how many there are.
-pub fn assign_probes(analysis: &mut Analysis) -> u32 {
-    let mut next = 0;
-    for (graph, sites) in analysis.graphs.iter_mut().zip(&analysis.sites) {
-        for (edge, site) in graph.edges.iter_mut().zip(sites) {
-            if *site != Site::None {
-                edge.probe = Some(ProbeId(next));
-                next += 1;
-            }
-        }
-    }
-    next
-}
 
 /// The text to compile: the unit's own with probes, its map, its descriptor
 /// and its record.
@@ -38,24 +26,25 @@ pub fn instrument(
     record: &[u8],
     architecture: Architecture,
 ) -> Vec<u8> {
-    let probes: Vec<(Site, ProbeId)> = analysis
-        .graphs
-        .iter()
-        .zip(&analysis.sites)
-        .flat_map(|(graph, sites)| graph.edges.iter().zip(sites))
-        .filter_map(|(edge, site)| edge.probe.map(|probe| (*site, probe)))
-        .collect();
     let writer = text::Writer::new(unit, architecture);
     let mut edits = edits::Edits::default();
-    if !probes.is_empty() {
-        edits.first(tree, writer.prelude());
+    let mut probes = 0;
+    for (graph, sites) in analysis.graphs.iter().zip(&analysis.sites) {
+        for (edge, site) in graph.edges.iter().zip(sites) {
+            if let Some(probe) = edge.noted.probe() {
+                edits.add(tree, *site, probe, &writer);
+                probes += 1;
+            } else if graph.out_edges(edge.from).any(|(_, other)| other.noted.probe().is_some()) {
+                edits.add_without(tree, *site);
+            }
+        }
     }
-    for (site, probe) in &probes {
-        edits.add(tree, *site, *probe, &writer);
+    if probes > 0 {
+        edits.first(tree, writer.prelude());
     }
     redirect_label_addresses(tree, analysis, &writer, &mut edits);
     let mut out = edits.apply(&tree.text);
-    writer.postlude(&mut out, probes.len(), record);
+    writer.postlude(&mut out, probes, record);
     out
 }
 
@@ -74,7 +63,7 @@ fn redirect_label_addresses(
         }
         let mut landings: FxHashMap<Label, ProbeId> = FxHashMap::default();
         for (edge, site) in graph.edges.iter().zip(sites) {
-            if let (Site::Landing { label, .. }, Some(probe)) = (site, edge.probe) {
+            if let (Site::Landing { label, .. }, Some(probe)) = (site, edge.noted.probe()) {
                 landings.insert(*label, probe);
             }
         }

@@ -7,6 +7,10 @@ use std::collections::{BTreeSet, VecDeque};
 
 /// Says which declaration changed that a node depends on, the nearest first.
 pub fn changed_declaration(old: &UnitVersion, new: &UnitVersion, node: &Node) -> Option<String> {
+    let unknown = || Some(String::from("a declaration that it depends on changed"));
+    if old.index.outside == new.index.outside {
+        return unknown();
+    }
     let before = &old.index.declarations;
     let after = by_name(&new.index.declarations);
     let says = by_name(before);
@@ -33,7 +37,7 @@ pub fn changed_declaration(old: &UnitVersion, new: &UnitVersion, node: &Node) ->
         }
         todo.extend(declaration.refers.iter().filter(|target| seen.insert(**target)));
     }
-    Some(String::from("a declaration that it depends on changed"))
+    unknown()
 }
 
 /// What is said of each name, in all name spaces together.

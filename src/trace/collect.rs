@@ -1,9 +1,9 @@
 //! One test's traces into edges.
 
-use super::derive::{EdgeBits, edges_taken};
+use super::derive::{Derivation, EdgeBits};
 use super::format::{LOADED_NAME, TRACE_SUFFIX, TraceFile, UNCLEAN_PREFIX};
 use super::module::{Module, ModuleError};
-use crate::cfg::format::{Graph, RawRecord, UnitIndex};
+use crate::cfg::format::{RawRecord, UnitIndex};
 use crate::ids::Fingerprint;
 use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
@@ -23,22 +23,12 @@ pub struct ProgramRan {
 pub struct LoadedUnit {
     pub index: UnitIndex,
     pub raw: RawRecord,
-    graphs: Vec<Graph>,
+    derivation: Derivation,
 }
 
 impl LoadedUnit {
-    /// Bits of all edges of the unit: its procedures' edges in their order.
-    fn row(&self, probes: &[u8]) -> EdgeBits {
-        let mut row = EdgeBits::new();
-        for graph in &self.graphs {
-            row.extend_from_bitslice(&edges_taken(graph, probes));
-        }
-        row
-    }
-
     fn full_row(&self) -> EdgeBits {
-        let count: usize = self.graphs.iter().map(|graph| graph.edges.len()).sum();
-        bitvec![u8, Lsb0; 1; count]
+        bitvec![u8, Lsb0; 1; self.derivation.edge_count()]
     }
 }
 
@@ -123,8 +113,10 @@ impl Collector {
             let probes = file.units.iter().find(|(unit, _)| *unit == id).map(|(_, p)| p);
             let row = match probes {
                 _ if unit.index.untouched.is_some() => unit.full_row(),
-                Some(probes) if probes.len() == unit.index.probe_count as usize => unit.row(probes),
-                None if unit.index.probe_count == 0 => unit.row(&[]),
+                Some(probes) if probes.len() == unit.index.probe_count as usize => {
+                    unit.derivation.edges_taken(probes)
+                }
+                None if unit.index.probe_count == 0 => unit.derivation.edges_taken(&[]),
                 // Dropped by the linker, or not what the record says.
                 _ => unit.full_row(),
             };
@@ -190,7 +182,8 @@ pub fn load(module: Module) -> Result<ProgramRan, ModuleError> {
     for raw in module.records.units {
         let index = raw.index().map_err(damaged)?;
         let graphs = raw.graphs(&index).map_err(damaged)?;
-        units.push(Arc::new(LoadedUnit { index, raw, graphs }));
+        let derivation = Derivation::new(&index, graphs);
+        units.push(Arc::new(LoadedUnit { index, raw, derivation }));
     }
     Ok(ProgramRan { path: module.path, link, units, outside_names })
 }

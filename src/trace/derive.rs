@@ -1,41 +1,130 @@
-//! All edges of a graph from those that carry a probe: a node ran if an edge
-//! into it was taken, and a node with one way out took it.
+//! All edges of a unit from those that carry a probe: a node ran if an edge
+//! into it or out of it was taken, and then took what follows from that.
 
-use crate::cfg::format::Graph;
+use crate::cfg::format::{Graph, Noted, Symbol, UnitIndex};
 use crate::ids::{EdgeId, NodeId};
 use bitvec::prelude::*;
+use rustc_hash::FxHashMap;
 
-/// Edge bits of one procedure.
+/// Edge bits of a unit: its procedures' edges in their order.
 pub type EdgeBits = BitVec<u8, Lsb0>;
 
-/// The edges that were taken, given the bytes of the unit's probes.
-pub fn edges_taken(graph: &Graph, probes: &[u8]) -> EdgeBits {
-    let mut taken = bitvec![u8, Lsb0; 0; graph.edges.len()];
-    let mut ran = vec![false; graph.nodes.len()];
-    let mut todo: Vec<NodeId> = Vec::new();
-    let take = |edge: EdgeId, taken: &mut EdgeBits, ran: &mut Vec<bool>, todo: &mut Vec<NodeId>| {
-        if !taken[edge.ix()] {
-            taken.set(edge.ix(), true);
-            let to = graph.edge(edge).to;
-            if !std::mem::replace(&mut ran[to.ix()], true) {
-                todo.push(to);
+/// The graphs of a unit, prepared for reading traces of it.
+pub struct Derivation {
+    graphs: Vec<Graph>,
+    /// For each graph, the number of its first edge in the unit.
+    starts: Vec<usize>,
+    /// For each symbol, the procedure of this unit that calls of it enter, if
+    /// that has no probe for it.
+    entered_by_calls: Vec<Option<usize>>,
+    /// For each graph, the one edge into a node that is known by the node.
+    behind: Vec<FxHashMap<NodeId, EdgeId>>,
+}
+
+impl Derivation {
+    pub fn new(index: &UnitIndex, graphs: Vec<Graph>) -> Self {
+        let mut by_name: FxHashMap<&str, usize> = FxHashMap::default();
+        for (number, (procedure, graph)) in index.procedures.iter().zip(&graphs).enumerate() {
+            if graph.out_edges(Graph::ENTRY).any(|(_, edge)| edge.noted == Noted::Calls) {
+                by_name.insert(&procedure.name, number);
             }
         }
-    };
-    for (index, edge) in graph.edges.iter().enumerate() {
-        let set = edge.probe.is_some_and(|p| probes.get(p.ix()).is_some_and(|byte| *byte != 0));
-        if set {
-            take(EdgeId::new(index), &mut taken, &mut ran, &mut todo);
+        let entered_by_calls = |symbol: &Symbol| {
+            by_name.get(symbol.name.as_str()).copied().filter(|_| symbol.is_static)
+        };
+        let entered_by_calls = index.symbols.iter().map(entered_by_calls).collect();
+        let behind = graphs.iter().map(|graph| {
+            let edges = graph.edges.iter().enumerate();
+            let behind = edges.filter(|(_, edge)| edge.noted == Noted::Behind);
+            behind.map(|(number, edge)| (edge.to, EdgeId::new(number))).collect()
+        });
+        let behind = behind.collect();
+        let mut starts = Vec::with_capacity(graphs.len());
+        let mut next = 0;
+        for graph in &graphs {
+            starts.push(next);
+            next += graph.edges.len();
+        }
+        Self { graphs, starts, entered_by_calls, behind }
+    }
+
+    pub fn edge_count(&self) -> usize {
+        self.graphs.iter().map(|graph| graph.edges.len()).sum()
+    }
+
+    /// The edges that were taken, given the bytes of the unit's probes.
+    pub fn edges_taken(&self, probes: &[u8]) -> EdgeBits {
+        let mut taken = Taken {
+            unit: self,
+            edges: bitvec![u8, Lsb0; 0; self.edge_count()],
+            ran: self.graphs.iter().map(|_| Vec::new()).collect(),
+            todo: Vec::new(),
+        };
+        for (number, graph) in self.graphs.iter().enumerate() {
+            for (index, edge) in graph.edges.iter().enumerate() {
+                let byte = edge.noted.probe().and_then(|probe| probes.get(probe.ix()));
+                if byte.is_some_and(|byte| *byte != 0) {
+                    taken.take(number, EdgeId::new(index));
+                }
+            }
+        }
+        taken.finish()
+    }
+}
+
+struct Taken<'a> {
+    unit: &'a Derivation,
+    edges: EdgeBits,
+    /// For each graph, which nodes ran; empty as long as none is known.
+    ran: Vec<Vec<bool>>,
+    todo: Vec<(usize, NodeId)>,
+}
+
+impl Taken<'_> {
+    fn take(&mut self, number: usize, edge: EdgeId) {
+        let bit = self.unit.starts[number] + edge.ix();
+        if !self.edges.replace(bit, true) {
+            let edge = self.unit.graphs[number].edge(edge);
+            self.run(number, edge.from);
+            self.run(number, edge.to);
         }
     }
-    while let Some(node) = todo.pop() {
-        // An edge with a probe speaks for itself. Of several without one, as
-        // `a ?: b` has, any may have been taken.
-        for (edge, _) in graph.out_edges(node).filter(|(_, edge)| edge.probe.is_none()) {
-            take(edge, &mut taken, &mut ran, &mut todo);
+
+    fn run(&mut self, number: usize, node: NodeId) {
+        let ran = &mut self.ran[number];
+        if ran.is_empty() {
+            ran.resize(self.unit.graphs[number].nodes.len(), false);
+        }
+        if !std::mem::replace(&mut ran[node.ix()], true) {
+            self.todo.push((number, node));
         }
     }
-    taken
+
+    fn finish(mut self) -> EdgeBits {
+        while let Some((number, node)) = self.todo.pop() {
+            let graph = &self.unit.graphs[number];
+            // Of several that follow, as `a ?: b` has, any may have been taken.
+            for (edge, _) in graph.out_edges(node).filter(|(_, e)| e.noted == Noted::Follows) {
+                self.take(number, edge);
+            }
+            if let Some(edge) = self.unit.behind[number].get(&node) {
+                self.take(number, *edge);
+            }
+            for symbol in &graph.node(node).calls {
+                if let Some(callee) = self.unit.entered_by_calls[*symbol as usize] {
+                    self.enter(callee);
+                }
+            }
+        }
+        self.edges
+    }
+
+    fn enter(&mut self, number: usize) {
+        let entry = self.unit.graphs[number].out_edges(Graph::ENTRY).next();
+        if let Some((edge, _)) = entry {
+            self.take(number, edge);
+        }
+    }
 }
 
 /// The procedure was entered.

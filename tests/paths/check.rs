@@ -1,5 +1,7 @@
 //! Programs that log their nodes, and whether every step they take is an edge.
 
+#![allow(dead_code)]
+
 use edgewise::cfg::draft::RunSite;
 use edgewise::cfg::format::{Graph, NodeKind};
 use edgewise::cfg::unit::{self, Analysis};
@@ -12,7 +14,8 @@ use std::process::{Command, Output};
 /// A program made of units that log their nodes.
 pub struct Logged {
     pub program: PathBuf,
-    units: Vec<Analysis>,
+    /// In the order of the sources.
+    pub units: Vec<Analysis>,
     log: PathBuf,
 }
 
@@ -23,6 +26,8 @@ pub struct Seen {
     pub opaque: usize,
     /// Steps that are no edges, told for people.
     pub violations: Vec<String>,
+    /// The steps: unit, procedure, and from which node to which.
+    pub taken: FxHashSet<(u32, u32, NodeId, NodeId)>,
 }
 
 fn run(command: &mut Command) -> Output {
@@ -70,7 +75,6 @@ impl Logged {
         let opaque = procedures.filter(|procedure| procedure.opaque.is_some()).count();
         let mut seen = Seen { opaque, ..Seen::default() };
         let mut runs: FxHashMap<u32, Run> = FxHashMap::default();
-        let mut known: FxHashSet<(u32, u32, NodeId, NodeId)> = FxHashSet::default();
         for record in log.chunks_exact(16) {
             let number = |at: usize| u32::from_le_bytes(record[at..at + 4].try_into().unwrap());
             let (id, unit, procedure, node) = (number(0), number(4), number(8), NodeId(number(12)));
@@ -82,19 +86,26 @@ impl Logged {
             if calls_setjmp(analysis, graph, node) {
                 run.setjmps.push(node);
             }
-            if known.contains(&(unit, procedure, from, node)) {
+            if seen.taken.contains(&(unit, procedure, from, node)) {
                 continue;
             }
             let silent = &analysis.runs[procedure as usize];
             let is_edge = leads(graph, silent, from, node);
             let called = graph.node(from);
-            let comes_back = (!called.calls.is_empty()
-                || called.calls_pointer
-                || passes_call(graph, silent, from))
-                && run.setjmps.iter().any(|setjmp| leads(graph, silent, *setjmp, node));
             if is_edge {
-                known.insert((unit, procedure, from, node));
-            } else if !comes_back {
+                seen.taken.insert((unit, procedure, from, node));
+                continue;
+            }
+            let may_come_back = !called.calls.is_empty()
+                || called.calls_pointer
+                || passes_call(graph, silent, from);
+            let mut from_setjmp = Vec::new();
+            if may_come_back {
+                from_setjmp.clone_from(&run.setjmps);
+                from_setjmp.retain(|setjmp| leads(graph, silent, *setjmp, node));
+            }
+            seen.taken.extend(from_setjmp.iter().map(|from| (unit, procedure, *from, node)));
+            if from_setjmp.is_empty() {
                 let text = |node: NodeId| format!("{} {:?}", node.0, graph.node(node).text);
                 let name = &analysis.procedures[procedure as usize].name;
                 seen.violations.push(format!("{name}: {} -> {}", text(from), text(node)));

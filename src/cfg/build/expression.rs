@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::cfg::holes::{
-    bare, calls_anything, has_indirect_call, is_hole, own_parts, pieces_around,
+    OwnParts, bare, calls_anything, has_indirect_call, is_hole, pieces_around,
 };
 use crate::frontend::lex::Kind;
 
@@ -55,9 +55,7 @@ impl Builder<'_, '_> {
         shown: Range,
         flow: Flow,
     ) -> (NodeId, Flow) {
-        let mut holes = Vec::new();
-        let mut calls = Vec::new();
-        own_parts(expr, &mut holes, &mut calls);
+        let OwnParts { holes, calls } = OwnParts::of(expr);
         let front = self.nodes.len();
         let flow = self.unordered(expr, shown, &holes, &calls, flow);
         if let Some(Item::Node(front)) = self.nodes.get_mut(front) {
@@ -66,9 +64,11 @@ impl Builder<'_, '_> {
         let flow = self.operands(expr, flow);
         let id = self.add(kind, pieces_around(self.tree, shown, &holes), shown);
         self.connect(flow, id);
-        let never_returns = calls.iter().any(|token| self.never_returns(*token));
+        let never_returns = calls.iter().any(|call| self.never_returns(call.token));
+        let may_leave = self.may_leave(shown, &holes);
         if let Item::Node(node) = &mut self.nodes[id.ix()] {
             node.calls = calls;
+            node.may_leave = may_leave;
             node.calls_pointer = has_indirect_call(expr);
             let is_first = holes.is_empty();
             node.run = if is_first { used.before(expr.range) } else { used.behind(expr.range) };
@@ -86,7 +86,7 @@ impl Builder<'_, '_> {
         expr: &Expr,
         shown: Range,
         holes: &[&Expr],
-        calls: &[u32],
+        calls: &[DraftCall],
         flow: Flow,
     ) -> Flow {
         if holes.is_empty() {

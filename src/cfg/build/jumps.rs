@@ -214,7 +214,8 @@ impl Builder<'_, '_> {
             let pieces = vec![Piece::Hole(Hole::Cleanup), called, Piece::Tokens(range)];
             let id = self.add(NodeKind::Cleanup, pieces, range);
             if let Item::Node(node) = &mut self.nodes[id.ix()] {
-                node.calls = vec![callee];
+                let range = Range::new(callee, callee + 1);
+                node.calls = vec![DraftCall { token: callee, range, is_early: true }];
             }
             self.connect(flow, id);
             flow = if self.never_returns(callee) { Vec::new() } else { Self::from_join(id) };

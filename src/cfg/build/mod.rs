@@ -26,7 +26,7 @@ mod finish;
 mod jumps;
 mod statement;
 
-use super::draft::{Draft, DraftEdge, DraftLabel, DraftNode, PlainLabel, RunSite, Site};
+use super::draft::{Draft, DraftCall, DraftEdge, DraftLabel, DraftNode, PlainLabel, RunSite, Site};
 use super::format::NodeKind;
 use super::pragmas::Pragmas;
 use crate::frontend::tree::*;

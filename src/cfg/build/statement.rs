@@ -1,6 +1,7 @@
 //! Statements that are no jumps: blocks, branches, loops, switches.
 
 use super::*;
+use crate::cfg::holes::operands_call;
 
 impl Builder<'_, '_> {
     /// Lowers a statement. `in_block` if statements may be put before it.
@@ -15,11 +16,13 @@ impl Builder<'_, '_> {
                 self.close_scope(guards, flow)
             }
             StmtKind::Expr(expr) => {
-                let site = Site::AfterExpression { end: expr.range.end };
+                let in_operands = operands_call(expr);
+                let site = Site::AfterExpression { end: expr.range.end, in_operands };
                 self.simple(expr, Used::Dropped, stmt.range, site, flow)
             }
             StmtKind::Decl(expr) => {
-                let site = Site::AfterDeclaration { end: stmt.range.end };
+                let in_operands = operands_call(expr);
+                let site = Site::AfterDeclaration { end: stmt.range.end, in_operands };
                 self.simple(expr, Used::Declaration, stmt.range, site, flow)
             }
             StmtKind::Guarded { declaration, cleanups } => {
@@ -80,7 +83,8 @@ impl Builder<'_, '_> {
                 self.connect(out, next);
                 let mut back = Self::from_join(next);
                 if let Some(step) = step {
-                    let site = Site::AfterExpression { end: step.range.end };
+                    let in_operands = operands_call(step);
+                    let site = Site::AfterExpression { end: step.range.end, in_operands };
                     back = self.in_head(|b| b.simple(step, Used::Dropped, step.range, site, back));
                 }
                 self.connect(back, head);

@@ -28,7 +28,7 @@ impl UnitBuilder<'_, '_> {
         if !node.calls_are_certain {
             return self.symbols.mentions(&node.pieces);
         }
-        let mut callees = node.calls.clone();
+        let mut callees: Vec<u32> = node.calls.iter().map(|call| call.token).collect();
         callees.sort_unstable();
         let mut found = self.symbols.uses(&node.pieces, &callees);
         if node.is_asm {
@@ -107,7 +107,7 @@ impl UnitBuilder<'_, '_> {
                 }
                 self.meanings.hash_pieces(&node.pieces, lines, hasher);
             });
-            let calls = node.calls.iter().filter_map(|token| self.symbols.at(*token)).collect();
+            let calls = node.calls.iter().filter_map(|call| self.symbols.at(call.token)).collect();
             let mentions = self.mentions(&node);
             graph.nodes.push(Node {
                 kind: node.kind,
@@ -143,7 +143,7 @@ impl UnitBuilder<'_, '_> {
                     })
                 }
             };
-            graph.edges.push(Edge { from: edge.from, to: edge.to, label, probe: None });
+            graph.edges.push(Edge { from: edge.from, to: edge.to, label, noted: Noted::Follows });
             sites.push(edge.site);
         }
         (graph, sites)
@@ -173,7 +173,7 @@ impl UnitBuilder<'_, '_> {
             calls_pointer: true,
             mentions,
         };
-        let edge = |from, to| Edge { from, to, label: EdgeLabel::Always, probe: None };
+        let edge = |from, to| Edge { from, to, label: EdgeLabel::Always, noted: Noted::Follows };
         let graph = Graph {
             nodes: vec![entry, exit, node],
             edges: vec![edge(Graph::ENTRY, NodeId(2)), edge(NodeId(2), Graph::EXIT)],

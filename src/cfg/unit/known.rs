@@ -145,7 +145,7 @@ impl<'o> Reuse<'o> {
             node.calls = self.renumbered(&node.calls, unit);
             node.mentions = sorted(self.renumbered(&node.mentions, unit));
         }
-        graph.edges.iter_mut().for_each(|edge| edge.probe = None);
+        graph.edges.iter_mut().for_each(|edge| edge.noted = Noted::Follows);
         let mut index = self.old.procedures[old].clone();
         index.place = unit.place(start);
         index.mentions = sorted(self.renumbered(&index.mentions, unit));

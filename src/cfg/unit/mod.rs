@@ -1,6 +1,7 @@
 //! A unit as the later stages see it: graphs with labels, definitions, and the
 //! places where probes go.
 
+mod callers;
 mod definitions;
 mod graphs;
 mod known;
@@ -12,6 +13,7 @@ use super::format::*;
 use super::meaning::Meanings;
 use crate::frontend::tree::*;
 use crate::ids::Fingerprint;
+use callers::Callers;
 pub use known::Known;
 use known::Reuse;
 use rustc_hash::FxHashMap;
@@ -33,6 +35,12 @@ pub struct Analysis {
     pub sites: Vec<Vec<Site>>,
     /// The same for each node, of where to note that it runs.
     pub runs: Vec<Vec<RunSite>>,
+    /// For each node, whether it may not come to its end.
+    pub may_leave: Vec<Vec<bool>>,
+    /// For every procedure that is only ever called by name, and in this unit:
+    /// the others by which a node that calls it may be left before it does, as
+    /// indices into the symbols.
+    pub only_called: Vec<Option<Vec<u32>>>,
     /// Files of the line map that hold text of the project, in the order of
     /// the places in nodes.
     pub files: Vec<String>,
@@ -49,7 +57,8 @@ pub fn analyse(tree: &mut Tree<'_>, forced: &FxHashMap<String, String>) -> Analy
 
 /// The same for a tree whose known bodies were not parsed: their graphs come
 /// from the old record. `None` if more than bodies changed, so that they may
-/// mean something else now. The result has no places for probes in them.
+/// mean something else now. The result has no places for probes in them, and
+/// does not list declarations, which are those of the old record.
 pub fn analyse_unknown(
     tree: &mut Tree<'_>,
     forced: &FxHashMap<String, String>,
@@ -73,6 +82,8 @@ fn analyse_with(
     let mut graphs = Vec::new();
     let mut sites = Vec::new();
     let mut runs = Vec::new();
+    let mut may_leave = Vec::new();
+    let mut callers = Callers::default();
     let mut reuse = old.map(Reuse::of);
     let mut problems = Vec::new();
     for (range, problem) in &tree.not_understood {
@@ -85,6 +96,7 @@ fn analyse_with(
                 let (index, graph) = reuse.procedure(number, procedure, &mut unit);
                 sites.push(vec![Site::None; graph.edges.len()]);
                 runs.push(Vec::new());
+                may_leave.push(Vec::new());
                 procedures.push(index);
                 graphs.push(graph);
                 reuse.pass(procedure);
@@ -97,10 +109,10 @@ fn analyse_with(
         let name =
             symbol.map_or_else(|| tree.tokens.names.string(procedure.name), |symbol| symbol.name);
         let built = unit.draft(procedure, body, forced.get(&name));
-        runs.push(match &built {
-            Ok(draft) => draft.nodes.iter().map(|node| node.run).collect(),
-            Err(_) => Vec::new(),
-        });
+        let nodes = built.as_ref().map_or(&[][..], |draft| &draft.nodes);
+        runs.push(nodes.iter().map(|node| node.run).collect());
+        may_leave.push(nodes.iter().map(|node| node.may_leave).collect());
+        callers.add(nodes, &mut unit.symbols);
         let (graph, graph_sites, opaque) = match built {
             Ok(draft) => {
                 let (graph, sites) = unit.graph(procedure, draft);
@@ -142,10 +154,13 @@ fn analyse_with(
     }
     definitions.extend(unit.bonds());
     let composition = unit.composition();
-    let declarations = unit.declarations();
+    // With an old record at hand, nothing outside of bodies changed, and nothing
+    // gets a probe.
+    let declarations = if old.is_none() { unit.declarations() } else { Vec::new() };
     let takes = procedures.iter().flat_map(|procedure: &ProcedureIndex| procedure.takes.iter());
     let address_taken = unit.symbols.taken().into_iter().chain(takes.copied());
     let address_taken = symbols::sorted(address_taken.collect());
+    let only_called = if old.is_none() { callers.finish(tree) } else { Vec::new() };
     let symbols = unit.symbols.finish();
     Analysis {
         outside,
@@ -158,6 +173,8 @@ fn analyse_with(
         graphs,
         sites,
         runs,
+        may_leave,
+        only_called,
         files: tree.tokens.lines.files.clone(),
         problems,
     }

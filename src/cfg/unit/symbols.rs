@@ -93,6 +93,20 @@ impl<'a, 't> Symbols<'a, 't> {
         }
     }
 
+    /// The function of this file that a token names, if it is one.
+    pub fn static_function_at(&self, token: u32) -> Option<DeclId> {
+        match self.tree.refs.get(token) {
+            Ref::Decl(id) => {
+                let decl = &self.tree.decls[id.ix()];
+                let is_one = decl.kind == DeclKind::Function
+                    && decl.is_static
+                    && decl.scope == DeclScope::File;
+                is_one.then_some(id)
+            }
+            _ => None,
+        }
+    }
+
     fn number_of(&mut self, decl: DeclId) -> Option<u32> {
         match self.of_decls[decl.ix()] {
             Known::Symbol(number) => Some(number),

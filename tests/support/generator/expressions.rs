@@ -145,7 +145,12 @@ impl Maker<'_> {
             5 => self.call_pure(less),
             6 => {
                 if self.pure || self.parameters > 0 || self.random.percent(60) {
-                    Expr::Constant(Box::new(self.leaf()))
+                    let operand = Box::new(self.leaf());
+                    if self.allows(Construct::ConstantP) {
+                        Expr::Constant(operand)
+                    } else {
+                        *operand
+                    }
                 } else {
                     Expr::Tick(self.boxed(less, true))
                 }

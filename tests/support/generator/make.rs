@@ -271,7 +271,8 @@ fn signatures(program: &mut Program, random: &mut Random) {
         let unit = random.below(program.units.len());
         let rank = LEAF_RANK + u32::try_from(place).expect("few");
         let mut one = signature(id, Role::Pure, unit, rank);
-        one.attribute = random.percent(50).then_some("pure");
+        let is_said = random.percent(50) && program.options.allows(Construct::Pure);
+        one.attribute = is_said.then_some("pure");
         program.procedures.push(one);
     }
     others(program, random);

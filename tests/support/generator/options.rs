@@ -100,6 +100,7 @@ listed! {
         Weak,
         WeakOverridden,
         Alias,
+        Pure,
         PragmaUnroll,
         PragmaDiagnostic,
         PragmaContract,
@@ -119,7 +120,7 @@ impl Construct {
     /// Those that can be left out. `PragmaDiagnostic` stands for the operator too,
     /// `Setjmp` for longjmp, `StatementExpression` for all that is in them, and
     /// `Exit` for every end in the middle.
-    pub const OPTIONAL: [Construct; 29] = [
+    pub const OPTIONAL: [Construct; 31] = [
         Construct::Alias,
         Construct::Asm,
         Construct::AsmGoto,
@@ -128,6 +129,7 @@ impl Construct {
         Construct::Cleanup,
         Construct::ComputedGoto,
         Construct::ComputedGotoOffsets,
+        Construct::ConstantP,
         Construct::Constructor,
         Construct::Digraph,
         Construct::Duff,
@@ -141,6 +143,7 @@ impl Construct {
         Construct::PragmaContract,
         Construct::PragmaDiagnostic,
         Construct::PragmaUnroll,
+        Construct::Pure,
         Construct::Qsort,
         Construct::Setjmp,
         Construct::StatementExpression,

@@ -346,6 +346,9 @@ impl Program {
             Role::Constructor => printer.note(Construct::Constructor),
             _ => {}
         }
+        if one.attribute == Some("pure") {
+            printer.note(Construct::Pure);
+        }
         let before = match (one.role, one.linkage) {
             (Role::Constructor, _) => "static __attribute__((constructor)) ",
             (_, Linkage::Extern) => "",

@@ -1,0 +1,162 @@
+//! Procedures that nothing can enter but calls by name in their own unit, so
+//! that the calls tell when they are entered.
+
+use super::symbols::{Symbols, words};
+use crate::cfg::draft::DraftNode;
+use crate::frontend::lex::Kind;
+use crate::frontend::names::{Name, kw};
+use crate::frontend::tree::*;
+use crate::ids::DeclId;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+#[derive(Default)]
+pub struct Callers {
+    /// Tokens by which something is called as soon as its node runs, unless
+    /// that is left by another call.
+    sure: FxHashSet<u32>,
+    /// Those other calls, by what is called.
+    others: FxHashMap<DeclId, FxHashSet<u32>>,
+}
+
+impl Callers {
+    /// Adds the calls of a procedure.
+    pub fn add(&mut self, nodes: &[DraftNode], symbols: &mut Symbols<'_, '_>) {
+        for node in nodes.iter().filter(|node| node.calls_are_certain && !node.calls_pointer) {
+            for call in node.calls.iter().filter(|call| !call.is_early) {
+                let Some(callee) = symbols.static_function_at(call.token) else { continue };
+                // Arguments are evaluated before the call around them.
+                let others = node
+                    .calls
+                    .iter()
+                    .filter(|other| other.token != call.token && !other.range.contains(call.token));
+                let known: Option<Vec<u32>> = others.map(|other| symbols.at(other.token)).collect();
+                if let Some(known) = known {
+                    self.sure.insert(call.token);
+                    self.others.entry(callee).or_default().extend(known);
+                }
+            }
+        }
+    }
+
+    /// For every procedure the others by which its callers may be left before
+    /// they call it, or `None` if there may be another way into it.
+    pub fn finish(mut self, tree: &Tree<'_>) -> Vec<Option<Vec<u32>>> {
+        let mut candidates: FxHashMap<Name, DeclId> = FxHashMap::default();
+        for procedure in &tree.procedures {
+            let decl = &tree.decls[procedure.decl.ix()];
+            let is_plain = procedure.is_static
+                && !procedure.is_nested
+                && !procedure.is_constructor
+                && !decl.acts
+                && !decl.is_weak
+                && decl.link_name().is_none();
+            if is_plain && self.others.contains_key(&procedure.decl) {
+                candidates.insert(procedure.name, procedure.decl);
+            }
+        }
+        self.look_for_other_uses(tree, &mut candidates);
+        let only_called = tree.procedures.iter().map(|procedure| {
+            candidates.get(&procedure.name).filter(|decl| **decl == procedure.decl)?;
+            let mut others: Vec<u32> = self.others.remove(&procedure.decl)?.into_iter().collect();
+            others.sort_unstable();
+            Some(others)
+        });
+        only_called.collect()
+    }
+
+    /// Takes away all candidates whose name stands anywhere but in a call that
+    /// is known, or where the file declares it.
+    fn look_for_other_uses(&self, tree: &Tree<'_>, candidates: &mut FxHashMap<Name, DeclId>) {
+        let mut file = FileLevel::default();
+        let bodies: Vec<Range> =
+            tree.procedures.iter().filter(|p| !p.is_nested).map(|p| p.body_range).collect();
+        let mut bodies = bodies.iter().peekable();
+        for (token, this) in (0..).zip(&tree.tokens.all) {
+            while bodies.peek().is_some_and(|body| body.end <= token) {
+                bodies.next();
+                file.end_of_item();
+            }
+            let in_body = bodies.peek().is_some_and(|body| body.contains(token));
+            if this.kind != Kind::Word {
+                if !in_body {
+                    file.pass(tree.token_text(token));
+                }
+                continue;
+            }
+            if matches!(this.name, kw::ATTRIBUTE | kw::ASM) {
+                strings_behind(tree, token).for_each(|text| {
+                    words(&String::from_utf8_lossy(text)).for_each(|word| {
+                        tree.tokens
+                            .names
+                            .find(word.as_bytes())
+                            .map(|name| candidates.remove(&name));
+                    });
+                });
+            }
+            let Some(decl) = candidates.get(&this.name) else { continue };
+            let is_known = tree.refs.get(token) == Ref::Decl(*decl)
+                && if in_body {
+                    self.sure.contains(&token)
+                } else {
+                    file.may_declare() && tree.token_text(token + 1) == b"("
+                };
+            if !is_known {
+                candidates.remove(&this.name);
+            }
+        }
+        for pragma in &tree.tokens.pragmas {
+            let text = &tree.text[pragma.start as usize..pragma.end as usize];
+            words(&String::from_utf8_lossy(text)).for_each(|word| {
+                tree.tokens.names.find(word.as_bytes()).map(|name| candidates.remove(&name));
+            });
+        }
+    }
+}
+
+/// Where in the items of the file, outside of bodies, a token stands.
+#[derive(Default)]
+struct FileLevel {
+    depth: u32,
+    in_initializer: bool,
+}
+
+impl FileLevel {
+    fn pass(&mut self, text: &[u8]) {
+        match text {
+            b"(" | b"[" | b"{" => self.depth += 1,
+            b")" | b"]" | b"}" => self.depth = self.depth.saturating_sub(1),
+            b"=" => self.in_initializer = true,
+            b";" if self.depth == 0 => self.in_initializer = false,
+            _ => {}
+        }
+    }
+
+    fn end_of_item(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Not in brackets, not in an initialiser: what stands here is declared.
+    fn may_declare(&self) -> bool {
+        self.depth == 0 && !self.in_initializer
+    }
+}
+
+/// The string literals in the brackets behind `__attribute__` or `asm`.
+fn strings_behind<'a>(tree: &'a Tree<'_>, token: u32) -> impl Iterator<Item = &'a [u8]> {
+    let mut depth = 0;
+    let mut is_over = false;
+    let rest = (token + 1)..tree.tokens.all.len() as u32;
+    rest.take_while(move |token| {
+        match tree.token_text(*token) {
+            b"(" => depth += 1,
+            b")" => depth -= 1,
+            b";" | b"{" | b"}" if depth == 0 => is_over = true,
+            _ => {}
+        }
+        let goes_on = !is_over;
+        is_over |= depth <= 0 && tree.token_text(*token) == b")";
+        goes_on
+    })
+    .filter(|token| tree.tokens.all[*token as usize].kind == Kind::Text)
+    .map(|token| tree.token_text(token))
+}

@@ -1,0 +1,145 @@
+//! Which edges get a probe, and how all others are known without one.
+
+use super::returns::Returns;
+use crate::cfg::draft::Site;
+use crate::cfg::format::{Graph, Noted};
+use crate::cfg::unit::Analysis;
+use crate::ids::{EdgeId, NodeId, ProbeId};
+
+/// Decides for every edge how it is noted, and numbers the probes of the unit.
+/// Returns how many there are.
+pub fn assign_probes(analysis: &mut Analysis) -> u32 {
+    let returns = Returns::of(analysis);
+    let is_called = entries_by_calls(analysis, &returns);
+    let mut next = 0;
+    for (number, graph) in analysis.graphs.iter_mut().enumerate() {
+        let mut plan = Plan {
+            graph,
+            sites: &analysis.sites[number],
+            may_leave: &analysis.may_leave[number],
+            wants: Vec::new(),
+            ways_in: Vec::new(),
+        };
+        plan.start(&returns);
+        plan.leave_to_what_follows();
+        let wants = plan.wants;
+        for (edge, want) in graph.edges.iter_mut().zip(wants) {
+            edge.noted = match want {
+                Want::Nothing => Noted::Follows,
+                Want::Behind => Noted::Behind,
+                Want::Probe if edge.from == Graph::ENTRY && is_called[number] => Noted::Calls,
+                Want::Probe => {
+                    next += 1;
+                    Noted::Probe(ProbeId(next - 1))
+                }
+            };
+        }
+    }
+    next
+}
+
+/// Procedures whose calls say when they are entered: the nodes that call them
+/// cannot be left before they do, but by the end of the process.
+fn entries_by_calls(analysis: &Analysis, returns: &Returns) -> Vec<bool> {
+    let opaque = analysis.procedures.iter().map(|procedure| procedure.opaque.is_some());
+    let only_called = analysis.only_called.iter().zip(opaque);
+    let is_called = only_called.map(|(others, is_opaque)| {
+        let others = others.as_ref();
+        !is_opaque
+            && others.is_some_and(|others| others.iter().all(|symbol| returns.symbol(*symbol)))
+    });
+    is_called.collect()
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Want {
+    Nothing,
+    Probe,
+    Behind,
+}
+
+struct Plan<'a> {
+    graph: &'a Graph,
+    sites: &'a [Site],
+    may_leave: &'a [bool],
+    wants: Vec<Want>,
+    /// How many edges lead to each node.
+    ways_in: Vec<u32>,
+}
+
+impl Plan<'_> {
+    /// A probe wherever there is a place for one, but behind calls that return.
+    fn start(&mut self, returns: &Returns) {
+        for (edge, site) in self.graph.edges.iter().zip(self.sites) {
+            let is_left_by_own_calls = matches!(
+                site,
+                Site::AfterExpression { in_operands: false, .. }
+                    | Site::AfterDeclaration { in_operands: false, .. }
+            );
+            let goes_on = is_left_by_own_calls && returns.all_of(self.graph.node(edge.from));
+            let is_free = *site == Site::None || goes_on;
+            self.wants.push(if is_free { Want::Nothing } else { Want::Probe });
+        }
+        self.ways_in = vec![0; self.graph.nodes.len()];
+        for edge in &self.graph.edges {
+            self.ways_in[edge.to.ix()] += 1;
+        }
+    }
+
+    /// Drops the probe of an edge from which nothing but code that can neither
+    /// leave nor trap leads to a branch, if that has probes on all its ways:
+    /// one of these tells the same. Nothing else may lead there.
+    fn leave_to_what_follows(&mut self) {
+        if self.may_leave.is_empty() {
+            return;
+        }
+        for index in 0..self.graph.edges.len() {
+            let edge = EdgeId::new(index);
+            let may_go = self.wants[index] == Want::Probe && stands_alone(self.sites[index]);
+            if !may_go || !self.leads_to_branch(edge) {
+                continue;
+            }
+            // All edges on the way follow from this one, and back.
+            self.wants[index] = Want::Behind;
+            let mut at = self.graph.edge(edge).to;
+            while let Some(on) = self.only_way(at) {
+                self.wants[on.ix()] = Want::Behind;
+                at = self.graph.edge(on).to;
+            }
+        }
+    }
+
+    /// Whether what an edge leads to comes to a branch, whatever happens.
+    fn leads_to_branch(&self, edge: EdgeId) -> bool {
+        let mut at = self.graph.edge(edge).to;
+        loop {
+            if self.ways_in[at.ix()] != 1 || self.may_leave[at.ix()] || at == Graph::EXIT {
+                return false;
+            }
+            match self.only_way(at) {
+                Some(on) => at = self.graph.edge(on).to,
+                None => return self.is_told(at),
+            }
+        }
+    }
+
+    /// The edge out of a node that has only one, without a probe.
+    fn only_way(&self, node: NodeId) -> Option<EdgeId> {
+        let mut ways = self.graph.out_edges(node);
+        match (ways.next(), ways.next()) {
+            (Some((edge, _)), None) => Some(edge),
+            _ => None,
+        }
+    }
+
+    /// Whether the edges out of a node tell that it ran.
+    fn is_told(&self, node: NodeId) -> bool {
+        let mut ways = self.graph.out_edges(node).peekable();
+        ways.peek().is_some() && ways.all(|(edge, _)| self.wants[edge.ix()] != Want::Nothing)
+    }
+}
+
+/// Whether the text can do without the probe of a site.
+fn stands_alone(site: Site) -> bool {
+    !matches!(site, Site::AsmStays { .. } | Site::AsmJumps { .. } | Site::Landing { .. })
+}
