@@ -397,6 +397,11 @@ impl Records {
         hasher.finish()
     }
 
+    /// Whether we linked the program, and so know what else is in it.
+    pub fn has_link(&self) -> bool {
+        !self.links.is_empty()
+    }
+
     /// Names that linked code without a record defines or uses, sorted.
     pub fn outside_names(&self) -> Vec<String> {
         let mut names: Vec<String> =

@@ -36,7 +36,9 @@ enum Command {
     Select(command::select::Args),
     Test(command::test::Args),
     Demo(command::demo::Args),
+    Doctor(command::doctor::Args),
     Cfg(command::cfg::Args),
+    Instrument(command::instrument::Args),
     Cc(command::cc::Args),
 }
 
@@ -77,7 +79,9 @@ fn dispatch(command: &Command) -> anyhow::Result<i32> {
         Command::Select(args) => command::select::run(args),
         Command::Test(args) => command::test::run(args),
         Command::Demo(args) => command::demo::run(args),
+        Command::Doctor(args) => command::doctor::run(args),
         Command::Cfg(args) => command::cfg::run(args),
+        Command::Instrument(args) => command::instrument::run(args),
         Command::Cc(args) => command::cc::run(args),
     }
 }

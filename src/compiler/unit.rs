@@ -210,6 +210,13 @@ impl Analysed<'_> {
         }
     }
 
+    /// The text to compile, with all probes and the record in it.
+    pub fn instrumented(&self, record: &UnitRecord, job: &Job) -> Vec<u8> {
+        let architecture = toolchain::identity(&job.compiler).architecture;
+        let record = record.encode();
+        instrument::instrument(&self.tree, &self.analysis, self.fingerprint, &record, architecture)
+    }
+
     /// Procedures that hold a line of a file, for blaming them.
     pub fn procedures_at(&self, file: &str, line: u32) -> Vec<String> {
         let tree = &self.tree;

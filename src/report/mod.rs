@@ -1,5 +1,6 @@
 //! A selection for people and for programs: pure functions.
 
+pub mod doctor;
 pub mod graph;
 pub mod json;
 pub mod text;

@@ -18,6 +18,8 @@ pub struct ProgramRan {
     pub link: Fingerprint,
     pub units: Vec<Arc<LoadedUnit>>,
     pub outside_names: Vec<String>,
+    /// It was linked without us, so nobody noted what else is in it.
+    is_linked_elsewhere: bool,
 }
 
 pub struct LoadedUnit {
@@ -127,6 +129,9 @@ impl Collector {
                 }
             }
         }
+        if program.is_linked_elsewhere {
+            trace.loaded.insert(program.path.clone());
+        }
         trace.programs.push(program);
         Ok(())
     }
@@ -178,6 +183,7 @@ pub fn load(module: Module) -> Result<ProgramRan, ModuleError> {
     let damaged = |source| ModuleError::Record { path: path.clone(), source };
     let link = module.records.link_fingerprint();
     let outside_names = module.records.outside_names();
+    let is_linked_elsewhere = !module.records.has_link();
     let mut units = Vec::new();
     for raw in module.records.units {
         let index = raw.index().map_err(damaged)?;
@@ -185,5 +191,5 @@ pub fn load(module: Module) -> Result<ProgramRan, ModuleError> {
         let derivation = Derivation::new(&index, graphs);
         units.push(Arc::new(LoadedUnit { index, raw, derivation }));
     }
-    Ok(ProgramRan { path: module.path, link, units, outside_names })
+    Ok(ProgramRan { path: module.path, link, units, outside_names, is_linked_elsewhere })
 }

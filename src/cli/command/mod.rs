@@ -4,6 +4,8 @@ pub mod build;
 pub mod cc;
 pub mod cfg;
 pub mod demo;
+pub mod doctor;
+pub mod instrument;
 pub mod run;
 pub mod select;
 pub mod test;

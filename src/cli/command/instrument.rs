@@ -1,0 +1,136 @@
+//! `edgewise instrument`: the text that would be compiled, as files.
+
+use crate::cli::exit;
+use crate::compiler::plan::{self, Plan};
+use crate::compiler::project::Project;
+use crate::compiler::unit::{self, Unit};
+use crate::compiler::{preprocess, runtime};
+use anyhow::{Context, bail};
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use std::path::{Component, Path, PathBuf};
+
+/// Where the runtime's sources go, below the directory that is given.
+const RUNTIME: &str = "edgewise-runtime";
+
+/// Write the instrumented C, and the runtime that it is linked with
+///
+/// For builds whose compiler cannot be replaced, and for reading what is
+/// compiled. Compile what is written instead of the sources, with the same
+/// flags, and link edgewise-runtime/edgewise.c and edgewise.ld into each program:
+/// -Wl,-T,edgewise.ld -Wl,--build-id=sha1.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  edgewise instrument src/a.c src/b.c --out probed -- -Iinclude -O2\n  edgewise instrument --compile-commands build/compile_commands.json --out probed"
+)]
+pub struct Args {
+    /// C sources
+    #[arg(required_unless_present = "compile_commands")]
+    files: Vec<String>,
+    /// Where to write, with the folders of the sources
+    #[arg(long)]
+    out: PathBuf,
+    /// A compilation database to take sources and flags from
+    #[arg(long, conflicts_with_all = ["files", "flags"])]
+    compile_commands: Option<PathBuf>,
+    /// Arguments for the compiler
+    #[arg(last = true)]
+    flags: Vec<String>,
+}
+
+/// An entry of a compilation database.
+#[derive(Deserialize)]
+struct Entry {
+    directory: PathBuf,
+    file: String,
+    #[serde(default)]
+    arguments: Vec<String>,
+    command: Option<String>,
+}
+
+/// One source with the command that compiles it.
+struct Compile {
+    directory: PathBuf,
+    compiler: String,
+    /// Without the compiler.
+    arguments: Vec<String>,
+    source: String,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<i32> {
+    let directory = std::env::current_dir().context("no working directory")?;
+    let project = Project::at(&directory);
+    let compiles = match &args.compile_commands {
+        Some(path) => listed(path)?,
+        None => args.files.iter().map(|file| given(&directory, file, &args.flags)).collect(),
+    };
+    for compile in &compiles {
+        let text = instrumented(&project, compile).with_context(|| compile.source.clone())?;
+        let path = args.out.join(name_of(&project, compile));
+        if let Some(folder) = path.parent() {
+            fs_err::create_dir_all(folder)?;
+        }
+        fs_err::write(&path, text)?;
+        println!("{}", path.display());
+    }
+    let runtime = args.out.join(RUNTIME);
+    fs_err::create_dir_all(&runtime)?;
+    runtime::write_sources(&runtime)?;
+    Ok(exit::OK)
+}
+
+fn given(directory: &Path, file: &str, flags: &[String]) -> Compile {
+    let mut arguments = flags.to_vec();
+    arguments.push(file.to_string());
+    let (directory, source) = (directory.to_path_buf(), file.to_string());
+    Compile { directory, compiler: String::from("cc"), arguments, source }
+}
+
+fn listed(path: &Path) -> anyhow::Result<Vec<Compile>> {
+    let text = fs_err::read_to_string(path)?;
+    let entries: Vec<Entry> = serde_json::from_str(&text)
+        .with_context(|| format!("{} is no compilation database", path.display()))?;
+    let mut compiles = Vec::new();
+    for entry in entries {
+        let words = match entry.command {
+            Some(command) => shlex::split(&command)
+                .with_context(|| format!("{}: a command that is no shell words", entry.file))?,
+            None => entry.arguments,
+        };
+        let Some((compiler, arguments)) = words.split_first() else {
+            bail!("{}: an empty command", entry.file);
+        };
+        compiles.push(Compile {
+            directory: entry.directory,
+            compiler: compiler.clone(),
+            arguments: arguments.to_vec(),
+            source: entry.file,
+        });
+    }
+    Ok(compiles)
+}
+
+fn instrumented(project: &Project, compile: &Compile) -> anyhow::Result<Vec<u8>> {
+    let Compile { directory, compiler, arguments, source } = compile;
+    let work = match plan::plan(arguments) {
+        Plan::Work(work) if !work.sources.is_empty() => work,
+        Plan::Work(_) => bail!("it is not a C source"),
+        Plan::Untouched(why) => bail!("it cannot be instrumented: {why}"),
+    };
+    let object = work.output.clone().unwrap_or_else(|| plan::default_object(source));
+    let unit = Unit::of_compile(project, directory, compiler, &work, &work.sources[0], &object);
+    let job = unit.job(project)?;
+    let preprocessed = preprocess::preprocess(project, &job, &[])
+        .context("hint: arguments for the compiler go behind `--`, as in `-- -Iinclude`")?;
+    let analysed = unit::analyse(project, &unit, &job, &preprocessed, &FxHashMap::default());
+    let record = analysed.record(project, &unit, &job, None);
+    Ok(analysed.instrumented(&record, &job))
+}
+
+/// The source's place in the project, as preprocessed C.
+fn name_of(project: &Project, compile: &Compile) -> PathBuf {
+    let name = project.record_path(&compile.directory, &compile.source);
+    let parts = Path::new(&name).components();
+    let below = parts.filter(|part| matches!(part, Component::Normal(_)));
+    below.collect::<PathBuf>().with_extension("i")
+}

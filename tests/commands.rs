@@ -1,0 +1,129 @@
+//! `edgewise instrument` and `edgewise doctor`.
+
+mod support;
+
+use edgewise::trace::collect::Collector;
+use std::process::Command;
+use support::Project;
+
+const MAIN: &str = "\
+int twice(int n);
+int main(int argc, char **argv)
+{
+    (void)argv;
+    return argc > 3 ? twice(argc) : 0;
+}
+";
+const TWICE: &str = "#include \"factor.h\"\nint twice(int n)\n{\n    return FACTOR * n;\n}\n";
+
+fn two_units() -> Project {
+    let project = Project::empty();
+    project.write("main.c", MAIN);
+    project.write("lib/twice.c", TWICE);
+    project.write("include/factor.h", "#define FACTOR 2\n");
+    project
+}
+
+/// Compiles what was written below `probed`, and runs it.
+fn compile_and_run(project: &Project) -> edgewise::trace::collect::TestTrace {
+    let runtime = "probed/edgewise-runtime";
+    let mut gcc = Command::new("gcc");
+    gcc.current_dir(project.root()).args(["-O2", "-o", "prog", "probed/main.i"]);
+    gcc.args(["probed/lib/twice.i", "-x", "c", &format!("{runtime}/edgewise.c"), "-x", "none"]);
+    gcc.args([&format!("-Wl,-T,{runtime}/edgewise.ld"), "-Wl,--build-id=sha1"]);
+    let output = gcc.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let traces = tempfile::tempdir().unwrap();
+    let mut prog = Command::new(project.path("prog"));
+    let status = prog.args(["a", "b", "c"]).env("EDGEWISE_TRACE", traces.path()).status().unwrap();
+    assert_eq!(status.code(), Some(8));
+    Collector::default().collect(traces.path())
+}
+
+#[test]
+fn what_instrument_writes_compiles_and_leaves_a_trace() {
+    let project = two_units();
+    let said = project.ok(&[
+        "instrument",
+        "main.c",
+        "lib/twice.c",
+        "--out",
+        "probed",
+        "--",
+        "-Iinclude",
+        "-O2",
+    ]);
+    assert_eq!(said, "probed/main.i\nprobed/lib/twice.i\n");
+    let trace = compile_and_run(&project);
+    assert_eq!(trace.unclean, None);
+    assert_eq!(trace.rows.len(), 2);
+    assert!(trace.rows.values().all(|row| row.any()), "{:?}", trace.rows);
+    // Nobody noted what else was linked, so all of the program counts.
+    assert!(trace.loaded.contains(&project.path("prog").canonicalize().unwrap()));
+}
+
+#[test]
+fn instrument_takes_a_compilation_database() {
+    let project = two_units();
+    let root = project.root().to_str().unwrap();
+    let entries = serde_json::json!([
+        {"directory": root, "file": "main.c", "command": "cc -O2 -c main.c -o main.o"},
+        {"directory": format!("{root}/lib"), "file": "twice.c",
+         "arguments": ["gcc", "-O2", "-I../include", "-c", "twice.c"]},
+    ]);
+    project.write("build/compile_commands.json", &entries.to_string());
+    project.write(".git/HEAD", "");
+    let database = "build/compile_commands.json";
+    project.ok(&["instrument", "--compile-commands", database, "--out", "probed"]);
+    assert_eq!(compile_and_run(&project).rows.len(), 2);
+}
+
+#[test]
+fn instrument_says_what_it_cannot_do() {
+    let project = two_units();
+    for (arguments, expected) in [
+        (vec!["instrument", "gone.c", "--out", "o"], "gone.c"),
+        (vec!["instrument", "lib/twice.c", "--out", "o"], "hint: arguments for the compiler"),
+        (vec!["instrument", "include/factor.h", "--out", "o"], "cannot be instrumented"),
+        (
+            vec!["instrument", "--compile-commands", "main.c", "--out", "o"],
+            "no compilation database",
+        ),
+    ] {
+        let output = project.edgewise(&arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn doctor_before_any_build() {
+    let project = Project::empty();
+    project.write_config();
+    assert!(project.ok(&["doctor"]).starts_with("0 units instrumented"));
+}
+
+#[test]
+fn doctor_names_what_is_opaque_and_what_is_not_analysed() {
+    let project = Project::empty();
+    project.write_config();
+    project.write("plus.cpp", "extern \"C\" int plus(int n) { return n + 1; }\n");
+    project.write(
+        "main.c",
+        "int plus(int n);\nint odd(int n)\n{\n#pragma omp parallel\n    n++;\n    return n;\n}\n\
+         int main(void)\n{\n    return plus(odd(0)) - 2;\n}\n",
+    );
+    project.write("Makefile", "prog: main.c plus.cpp\n\t$(CC) -w -c main.c\n\tg++ -c plus.cpp\n\t$(CC) -o prog main.o plus.o\n");
+    project.ok(&["build"]);
+    let said = project.ok(&["doctor"]);
+    for expected in [
+        "prog: 1 unit\n",
+        "1 unit instrumented, 2 procedures",
+        "main.c: odd: ",
+        "plus.cpp",
+        "Assumed:",
+    ] {
+        assert!(said.contains(expected), "{expected} in:\n{said}");
+    }
+}
