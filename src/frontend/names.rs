@@ -87,7 +87,7 @@ pub struct Names {
     words: Vec<u8>,
     /// Where the words of all names but keywords end.
     ends: Vec<u32>,
-    /// As many as a power of two, more than half of them empty.
+    /// As many as a power of two, a quarter of them empty.
     slots: Vec<Slot>,
     used: usize,
 }
@@ -111,7 +111,7 @@ impl Names {
     /// Ready for the names that a text of so many bytes is likely to have.
     pub fn for_text(length: usize) -> Self {
         let expected = SPELLINGS.len() + length / 128;
-        let slots = vec![Slot::default(); (2 * expected).next_power_of_two()];
+        let slots = vec![Slot::default(); (expected * 4 / 3).next_power_of_two()];
         let mut names = Self { words: Vec::new(), ends: Vec::new(), slots, used: 0 };
         for (number, (spelling, _)) in (1..).zip(SPELLINGS) {
             let (Ok(place) | Err(place)) = names.look_up(spelling.as_bytes());
@@ -197,7 +197,7 @@ impl Names {
     fn fill(&mut self, place: usize, word: u32, text: &[u8]) {
         self.slots[place] = Slot { tag: (Self::hash(text) >> 32) as u32, word };
         self.used += 1;
-        if 2 * self.used > self.slots.len() {
+        if 4 * self.used > 3 * self.slots.len() {
             self.grow();
         }
     }

@@ -117,7 +117,11 @@ impl Expr {
 
     /// Whether its evaluation branches, calls or jumps.
     pub fn is_interesting(&self) -> bool {
-        !self.kids.is_empty() || matches!(self.kind, ExprKind::Call { .. } | ExprKind::Block(_))
+        match self.kind {
+            ExprKind::Call { .. } | ExprKind::Block(_) => true,
+            ExprKind::Paren | ExprKind::Not => self.kids.iter().any(Self::is_interesting),
+            _ => !self.kids.is_empty(),
+        }
     }
 }
 
