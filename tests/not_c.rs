@@ -13,7 +13,7 @@ fn analyse(source: &[u8]) -> Analysis {
     text.extend(source);
     let mut tree = frontend::analyse(&text, None, &|_| false);
     let mut analysis = unit::analyse(&mut tree, &FxHashMap::default());
-    instrument::assign_probes(&mut analysis);
+    instrument::assign_probes(&mut analysis, instrument::PlainCode::GoesOn);
     let unit = Fingerprint::default();
     instrument::instrument(&tree, &analysis, unit, b"record", Architecture::X86_64);
     analysis

@@ -20,7 +20,7 @@ fn check(name: &str) {
     let text = format!("# 1 \"t.c\"\n{}", make(*size));
     let mut tree = frontend::analyse(text.as_bytes(), None, &|_| false);
     let mut analysis = unit::analyse(&mut tree, &FxHashMap::default());
-    instrument::assign_probes(&mut analysis);
+    instrument::assign_probes(&mut analysis, instrument::PlainCode::GoesOn);
     let unit = Fingerprint::default();
     let out = instrument::instrument(&tree, &analysis, unit, &[], Architecture::Other);
     assert!(out.len() >= text.len());

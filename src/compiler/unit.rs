@@ -11,9 +11,12 @@ use crate::cfg::format::{Command, UnitIndex, UnitKey, UnitRecord, VERSION};
 use crate::cfg::unit::{self, Analysis, Known};
 use crate::frontend::{self, Tree, symbols::Symbolic};
 use crate::ids::{Fingerprint, FpHasher};
-use crate::instrument;
+use crate::instrument::{self, PlainCode};
 use rustc_hash::FxHashMap;
 use std::path::Path;
+
+/// Flags with which plain arithmetic may end the process, as they begin.
+const TRAPPING: [&str; 4] = ["-fnon-call-exceptions", "-fsanitize", "-fstack-check", "-ftrapv"];
 
 /// A unit of a project: its key and the command that makes it.
 pub struct Unit {
@@ -80,6 +83,16 @@ impl Unit {
         hasher.finish()
     }
 
+    /// What the flags make of code that looks harmless.
+    fn plain_code(&self) -> PlainCode {
+        let traps = |word: &String| TRAPPING.iter().any(|flag| word.starts_with(flag));
+        if self.command.arguments.iter().any(traps) {
+            PlainCode::MayTrap
+        } else {
+            PlainCode::GoesOn
+        }
+    }
+
     /// What is compiled and how.
     pub fn fingerprint(&self, project: &Project, job: &Job, text: &[u8]) -> Fingerprint {
         let mut hasher = FpHasher::new("unit");
@@ -133,7 +146,7 @@ pub fn analyse<'t>(
 ) -> Analysed<'t> {
     let mut tree = parse(project, job, preprocessed, &[]);
     let mut analysis = unit::analyse(&mut tree, forced);
-    let probe_count = instrument::assign_probes(&mut analysis);
+    let probe_count = instrument::assign_probes(&mut analysis, unit.plain_code());
     let fingerprint = unit.fingerprint(project, job, &preprocessed.text);
     Analysed { analysis, fingerprint, how: unit.how(job), probe_count, tree }
 }

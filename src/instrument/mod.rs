@@ -13,7 +13,7 @@ use crate::frontend::Tree;
 use crate::frontend::tree::Label;
 use crate::ids::{Fingerprint, ProbeId};
 pub use log::log_nodes;
-pub use probes::assign_probes;
+pub use probes::{PlainCode, assign_probes};
 use rustc_hash::FxHashMap;
 pub use text::{Architecture, MAP_SECTION, RECORD_SECTION, UNITS_SECTION};
 

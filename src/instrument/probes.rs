@@ -6,9 +6,18 @@ use crate::cfg::format::{Graph, Noted};
 use crate::cfg::unit::Analysis;
 use crate::ids::{EdgeId, NodeId, ProbeId};
 
+/// What code without calls and without memory behind pointers can do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PlainCode {
+    /// Nothing but go on.
+    GoesOn,
+    /// End the process: on overflow, say.
+    MayTrap,
+}
+
 /// Decides for every edge how it is noted, and numbers the probes of the unit.
 /// Returns how many there are.
-pub fn assign_probes(analysis: &mut Analysis) -> u32 {
+pub fn assign_probes(analysis: &mut Analysis, plain_code: PlainCode) -> u32 {
     let returns = Returns::of(analysis);
     let is_called = entries_by_calls(analysis, &returns);
     let mut next = 0;
@@ -21,7 +30,9 @@ pub fn assign_probes(analysis: &mut Analysis) -> u32 {
             ways_in: Vec::new(),
         };
         plan.start(&returns);
-        plan.leave_to_what_follows();
+        if plain_code == PlainCode::GoesOn {
+            plan.leave_to_what_follows();
+        }
         let wants = plan.wants;
         for (edge, want) in graph.edges.iter_mut().zip(wants) {
             edge.noted = match want {
