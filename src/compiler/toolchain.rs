@@ -3,9 +3,44 @@
 use super::project::SHIMS_VARIABLE;
 use crate::instrument::Architecture;
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, OnceLock};
+
+/// A real compiler, with the launcher before it if it has one (`ccache gcc`).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Compiler {
+    program: PathBuf,
+    /// Words between the program and its arguments.
+    words: Vec<String>,
+}
+
+impl Compiler {
+    /// Finds a compiler by what the user calls it.
+    pub fn find(name: &str) -> Option<Self> {
+        if let Some(program) = find(name) {
+            return Some(Self { program, words: Vec::new() });
+        }
+        let mut words = name.split_whitespace().map(String::from);
+        let program = find(&words.next()?)?;
+        Some(Self { program, words: words.collect() })
+    }
+
+    /// A call of it. What it calls itself by name must not be us again.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.words);
+        if let Some(path) = path_without_shims() {
+            command.env("PATH", path);
+        }
+        command
+    }
+
+    pub fn display(&self) -> impl std::fmt::Display {
+        self.program.display()
+    }
+}
 
 /// What is known of a compiler by asking it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,19 +48,33 @@ pub struct Identity {
     /// Its version with the target it compiles for.
     pub version: String,
     pub architecture: Architecture,
+    pub is_clang: bool,
 }
 
 /// Finds a program on the path, leaving out our own names for compilers.
 pub fn find(name: &str) -> Option<PathBuf> {
-    if name.contains('/') {
-        return Some(PathBuf::from(name));
-    }
-    let shims = std::env::var_os(SHIMS_VARIABLE).map(PathBuf::from);
     let own = std::env::current_exe().and_then(|exe| exe.canonicalize()).ok();
-    std::env::split_paths(&std::env::var_os("PATH")?)
-        .filter(|dir| Some(dir) != shims.as_ref())
-        .map(|dir| dir.join(name))
-        .find(|path| is_executable(path) && (own.is_none() || path.canonicalize().ok() != own))
+    let is_real =
+        |path: &Path| is_executable(path) && (own.is_none() || path.canonicalize().ok() != own);
+    let mut name = Path::new(name);
+    if name.components().count() > 1 {
+        if is_real(name) {
+            return Some(name.to_path_buf());
+        }
+        // One of our own names, with its directory: it stands for the real one.
+        let is_ours = own.is_some() && name.canonicalize().ok() == own;
+        name = Path::new(name.file_name().filter(|_| is_ours)?);
+    }
+    let path = path_without_shims().or_else(|| std::env::var_os("PATH"))?;
+    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|path| is_real(path))
+}
+
+/// The path without the directory of our names, if that is known.
+pub fn path_without_shims() -> Option<OsString> {
+    let shims = std::env::var_os(SHIMS_VARIABLE).map(PathBuf::from)?;
+    let path = std::env::var_os("PATH")?;
+    let others = std::env::split_paths(&path).filter(|directory| *directory != shims);
+    std::env::join_paths(others).ok()
 }
 
 fn is_executable(path: &Path) -> bool {
@@ -34,18 +83,15 @@ fn is_executable(path: &Path) -> bool {
 }
 
 /// Asks a compiler who it is, once per process.
-pub fn identity(compiler: &Path) -> Identity {
-    static KNOWN: OnceLock<Mutex<HashMap<PathBuf, Identity>>> = OnceLock::new();
+pub fn identity(compiler: &Compiler) -> Identity {
+    static KNOWN: OnceLock<Mutex<HashMap<Compiler, Identity>>> = OnceLock::new();
     let known = KNOWN.get_or_init(Mutex::default);
     if let Some(identity) = known.lock().ok().and_then(|k| k.get(compiler).cloned()) {
         return identity;
     }
     let ask = |argument: &str| {
-        let output = Command::new(compiler)
-            .arg(argument)
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .output();
+        let output =
+            compiler.command().arg(argument).stdin(Stdio::null()).stderr(Stdio::null()).output();
         let text = output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned());
         text.ok().and_then(|t| t.lines().next().map(String::from)).unwrap_or_default()
     };
@@ -54,10 +100,11 @@ pub fn identity(compiler: &Path) -> Identity {
         if machine.starts_with("x86_64") { Architecture::X86_64 } else { Architecture::Other };
     // The first line of --version begins with the name it was called by.
     let version = ask("--version");
+    let is_clang = version.contains("clang");
     let version = version.split_once(' ').map_or(version.as_str(), |(_, rest)| rest);
-    let identity = Identity { version: format!("{version} for {machine}"), architecture };
+    let identity = Identity { version: format!("{version} for {machine}"), architecture, is_clang };
     if let Ok(mut known) = known.lock() {
-        known.insert(compiler.to_path_buf(), identity.clone());
+        known.insert(compiler.clone(), identity.clone());
     }
     identity
 }
