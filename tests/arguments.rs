@@ -151,6 +151,9 @@ fn products_other_than_objects_are_listed() {
     listed("-c -x c - -o x.o < other.c", &["-"]);
     listed("-c pre.i", &["pre.i"]);
     listed("-save-temps -c main.c", &["main.c"]);
+    each("-S -MD -MF x.d main.c", |ours, _| {
+        assert!(ours.log.contains("\"sources\":[\"main.c\"]"), "{}", ours.log);
+    });
     listed("-c -Wp,-v main.c 2>err; rm err", &["main.c"]);
 }
 

@@ -184,6 +184,19 @@ fn cmake_by_our_names_and_as_launcher() {
          edgewise build -- cmake --build b",
     );
     assert!(is_traced(&launched, "b/prog"));
+    // Both at once, in two places.
+    let objects = [(); 2].map(|()| {
+        let both = project(&[("CMakeLists.txt", CMAKE)]);
+        sh(
+            &both,
+            "edgewise build -- cmake -S . -B b -DCMAKE_C_COMPILER_LAUNCHER=edgewise-cc\n\
+             edgewise build -- cmake --build b",
+        );
+        assert!(is_traced(&both, "b/prog"));
+        assert_eq!(not_analysed(&both).to_string(), "[]");
+        std::fs::read(both.path("b/CMakeFiles/prog.dir/main.c.o")).unwrap()
+    });
+    assert!(objects[0] == objects[1], "other bytes in another place");
 }
 
 #[test]

@@ -194,6 +194,44 @@ pub fn find(argument: &str) -> Option<&'static Flag> {
     })
 }
 
+/// One argument with its value.
+pub struct Given<'a> {
+    /// The words it was given in.
+    pub words: Vec<&'a str>,
+    /// Its entry, if it is an option that we know.
+    pub flag: Option<&'static Flag>,
+    /// The value, joined or the next word. None if a word is missing.
+    pub value: Option<&'a str>,
+}
+
+impl Given<'_> {
+    pub fn is_option(&self) -> bool {
+        self.words[0].starts_with('-') && self.words[0] != "-"
+    }
+
+    pub fn effect(&self) -> Effect {
+        self.flag.map_or(Code, |flag| flag.effect)
+    }
+}
+
+/// Takes the arguments of a compiler apart.
+pub fn each(arguments: &[String]) -> impl Iterator<Item = Given<'_>> {
+    let mut rest = arguments.iter();
+    std::iter::from_fn(move || {
+        let word = rest.next()?.as_str();
+        let flag = if word.starts_with('-') { find(word) } else { None };
+        let mut given = Given { words: vec![word], flag, value: Some("") };
+        if let Some(Flag { name, shape, .. }) = flag {
+            given.value = word.strip_prefix(name);
+            if *shape == Separate || *shape == Either && word == *name {
+                given.value = rest.next().map(String::as_str);
+                given.words.extend(given.value);
+            }
+        }
+        Some(given)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,6 +239,14 @@ mod tests {
     #[test]
     fn the_table_is_sorted() {
         assert!(FLAGS.is_sorted_by(|a, b| a.name < b.name));
+    }
+
+    #[test]
+    fn values_belong_to_their_options() {
+        let words = ["-c", "-MF", "x.d", "-Idir", "a.c", "-", "-o"].map(String::from);
+        let given: Vec<_> = each(&words).map(|given| (given.words.len(), given.value)).collect();
+        let alone = (1, Some(""));
+        assert_eq!(given, [alone, (2, Some("x.d")), (1, Some("dir")), alone, alone, (1, None)]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The files that the real compiler reads for a source we do not analyse.
 
-use super::flags::{self, Effect, Shape};
+use super::flags::{self, Effect, Given};
 use super::toolchain::Compiler;
 use std::path::Path;
 use std::process::Stdio;
@@ -28,32 +28,15 @@ pub fn of_command(
 }
 
 /// The arguments without those that ask for a product.
-fn without_products(arguments: &[String]) -> Vec<&String> {
-    let mut out = Vec::new();
-    let mut rest = arguments.iter();
-    while let Some(argument) = rest.next() {
-        let flag = flags::find(argument).filter(|_| argument.starts_with('-'));
-        let value = match flag {
-            Some(flag) if flag.shape == Shape::Separate => rest.next(),
-            Some(flag) if flag.shape == Shape::Either && argument == flag.name => rest.next(),
-            _ => None,
-        };
-        let makes = flag.is_some_and(|flag| {
-            let of_preprocessor = flag.effect == Effect::Preprocessor && argument.contains(",-M");
-            let is_other = ["-S", "-save-temps", "--save-temps"].contains(&flag.name);
-            is_other
-                || of_preprocessor
-                || matches!(
-                    flag.effect,
-                    Effect::CompileOnly | Effect::Output | Effect::Dependencies
-                )
-        });
-        if !makes {
-            out.push(argument);
-            out.extend(value);
-        }
-    }
-    out
+fn without_products(arguments: &[String]) -> Vec<&str> {
+    let makes = |given: &Given<'_>| match given.effect() {
+        Effect::CompileOnly | Effect::Output | Effect::Dependencies => true,
+        Effect::Preprocessor => given.words[0].contains(",-M"),
+        _ => given
+            .flag
+            .is_some_and(|flag| ["-S", "-save-temps", "--save-temps", "-MJ"].contains(&flag.name)),
+    };
+    flags::each(arguments).filter(|given| !makes(given)).flat_map(|given| given.words).collect()
 }
 
 /// All names behind the colons of make's rules.

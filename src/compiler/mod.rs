@@ -32,9 +32,13 @@ pub const REJECTED: &str = "the compiler rejects its probes";
 /// What a shell says when there is no such program.
 const NOT_FOUND: i32 = 127;
 
+/// Variables that make gcc write dependencies, whatever it is asked.
+const DEPENDENCY_VARIABLES: [&str; 2] = ["DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"];
+
 /// Does what the compiler `name` is asked to do with `arguments`, and returns
 /// its exit code.
 pub fn run(name: &str, arguments: &[OsString]) -> anyhow::Result<i32> {
+    let name = toolchain::real_name(name);
     let Some(compiler) = Compiler::find(name) else {
         eprintln!("edgewise: no compiler `{name}` found on the path");
         return Ok(NOT_FOUND);
@@ -42,12 +46,16 @@ pub fn run(name: &str, arguments: &[OsString]) -> anyhow::Result<i32> {
     let (Ok(directory), Some(words)) = (std::env::current_dir(), strings(arguments)) else {
         return run_real(compiler.command().args(arguments));
     };
+    let words = response::expand(&directory, &words);
     if probe::is_trial(&directory, &words) {
         return run_real(compiler.command().args(arguments));
     }
     let project = Project::of_environment(&directory);
-    let words = response::expand(&directory, &words);
     let plan = match plan::plan(&words) {
+        // Each of our runs would add to the file.
+        _ if DEPENDENCY_VARIABLES.iter().any(|name| std::env::var_os(name).is_some()) => {
+            Plan::Untouched("dependencies to a file of the environment")
+        }
         Plan::Work(work) if is_of_cxx(name) && !work.sources.is_empty() => {
             Plan::Untouched("a language that is not analysed")
         }
@@ -70,7 +78,7 @@ pub fn run(name: &str, arguments: &[OsString]) -> anyhow::Result<i32> {
         Plan::Work(work) => command(&work).compile_and_link(),
         Plan::Untouched(reason) => {
             let code = run_real(compiler.command().args(arguments))?;
-            let sources: Vec<&str> = plan::compiled_inputs(&words).collect();
+            let sources = plan::compiled_inputs(&words);
             if code == 0 && !sources.is_empty() {
                 let what = NotAnalysed { reason, sources: &sources, arguments: &words };
                 what.log(&project, &directory, &compiler);

@@ -1,6 +1,6 @@
 //! What a compiler command asks for.
 
-use super::flags::{self, Effect, Shape};
+use super::flags::{self, Effect, Given};
 use std::path::Path;
 
 /// A compiler command, understood.
@@ -53,9 +53,8 @@ pub struct Dependencies {
 /// Reads the arguments of a compiler, without looking at any file.
 pub fn plan(arguments: &[String]) -> Plan {
     let mut reader = Reader::default();
-    let mut rest = arguments.iter();
-    while let Some(argument) = rest.next() {
-        if let Err(why) = reader.read(argument, &mut rest) {
+    for given in flags::each(arguments) {
+        if let Err(why) = reader.read(&given) {
             return Plan::Untouched(why);
         }
     }
@@ -77,24 +76,12 @@ struct Reader {
 }
 
 impl Reader {
-    fn read<'a>(
-        &mut self,
-        argument: &str,
-        rest: &mut impl Iterator<Item = &'a String>,
-    ) -> Result<(), Why> {
-        if !argument.starts_with('-') {
-            return self.input(argument);
+    fn read(&mut self, given: &Given<'_>) -> Result<(), Why> {
+        if !given.is_option() && given.flag.is_none() {
+            return self.input(given.words[0]);
         }
-        let (effect, shape, name) = match flags::find(argument) {
-            Some(flag) => (flag.effect, flag.shape, flag.name),
-            None => (Effect::Code, Shape::Alone, argument),
-        };
-        let mut words = vec![argument.to_string()];
-        let mut value = argument.strip_prefix(name).unwrap_or_default();
-        if shape == Shape::Separate || (shape == Shape::Either && argument == name) {
-            value = rest.next().ok_or("an argument without its value")?;
-            words.push(value.to_string());
-        }
+        let (effect, value) = (given.effect(), given.value.ok_or("an argument without its value")?);
+        let words: Vec<String> = given.words.iter().map(|word| word.to_string()).collect();
         let work = &mut self.work;
         match effect {
             Effect::Untouched => return Err("an option that is not for us"),
@@ -102,7 +89,7 @@ impl Reader {
             Effect::CompileOnly => work.compile_only = true,
             Effect::Output => work.output = Some(value.to_string()),
             Effect::Dependencies => {
-                work.dependencies.read(name);
+                work.dependencies.read(given.flag.map_or("", |flag| flag.name));
                 work.dependencies.words.extend(words);
             }
             Effect::Link => work.link.push(Argument { words, effect }),
@@ -278,20 +265,22 @@ impl Dependencies {
 
 /// Sources that a command compiles, as far as its words tell: none if it only
 /// asks for something.
-pub fn compiled_inputs(arguments: &[String]) -> impl Iterator<Item = &str> {
-    let has = |any: &[&str]| arguments.iter().any(|argument| any.contains(&argument.as_str()));
-    let only_asks = has(&["-E", "-M", "-MM", "-fsyntax-only", "-###"]);
+pub fn compiled_inputs(arguments: &[String]) -> Vec<&str> {
+    let asks =
+        |given: Given<'_>| matches!(given.words[0], "-E" | "-M" | "-MM" | "-fsyntax-only" | "-###");
+    if flags::each(arguments).any(asks) {
+        return Vec::new();
+    }
     // With -x any name may be a source.
-    let is_stated = arguments.iter().any(|argument| argument.starts_with("-x"));
-    let inputs = arguments.iter().filter(move |argument| {
-        let is_source = match language(argument) {
-            Language::C | Language::Other => true,
-            Language::Header => false,
-            Language::Linkable => is_stated && !argument.ends_with(".o"),
-        };
-        !only_asks && (*argument == "-" || !argument.starts_with('-') && is_source)
+    let is_stated = flags::each(arguments).any(|given| given.effect() == Effect::Language);
+    let inputs = flags::each(arguments).filter(|given| !given.is_option());
+    let mut names: Vec<&str> = inputs.map(|given| given.words[0]).collect();
+    names.retain(|name| match language(name) {
+        Language::C | Language::Other => true,
+        Language::Header => false,
+        Language::Linkable => *name == "-" || is_stated && !name.ends_with(".o"),
     });
-    inputs.map(String::as_str)
+    names
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

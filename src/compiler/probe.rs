@@ -1,15 +1,17 @@
 //! What configure scripts try out is none of our business: it tells them what
 //! the compiler can do, and becomes no part of the project.
 
+use super::flags::{self, Effect};
 use std::path::Path;
 
-/// Whether a command is such a trial, by the names that the tools use.
+/// Whether a command is such a trial, by the names that the tools use for its
+/// inputs and its output.
 pub fn is_trial(directory: &Path, arguments: &[String]) -> bool {
+    let is_trial = |name: &str| is_trial_file(Path::new(name)) || is_place_of_trials(name.as_ref());
     is_place_of_trials(directory)
-        || arguments.iter().any(|argument| {
-            let path = Path::new(argument);
-            let is_file = !argument.starts_with('-');
-            is_file && (argument == "/dev/null" || is_trial_file(path) || is_place_of_trials(path))
+        || flags::each(arguments).any(|given| match given.effect() {
+            Effect::Output => given.value.is_some_and(|name| name == "/dev/null" || is_trial(name)),
+            _ => !given.is_option() && is_trial(given.words[0]),
         })
 }
 
@@ -52,8 +54,8 @@ mod tests {
             "/p",
             "/p/b/meson-private/tmpx/testfile.c -o /p/b/meson-private/tmpx/o"
         ));
-        assert!(is_trial_in("/p", "-c -x c /dev/null -o t.o"));
+        assert!(is_trial_in("/p", "-S -x c /dev/null -o /dev/null"));
         assert!(!is_trial_in("/p/b", "-c -o CMakeFiles/prog.dir/a.c.o a.c"));
-        assert!(!is_trial_in("/p", "-c conftester.c -DX=/dev/null"));
+        assert!(!is_trial_in("/p", "-c conftester.c -MF /dev/null -I CMakeFiles/CMakeTmp"));
     }
 }

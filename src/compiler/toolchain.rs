@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, OnceLock};
 
+/// Our programs, which stand side by side.
+const PROGRAMS: [&str; 2] = ["edgewise", "edgewise-cc"];
+
 /// A real compiler, with the launcher before it if it has one (`ccache gcc`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Compiler {
@@ -53,20 +56,34 @@ pub struct Identity {
 
 /// Finds a program on the path, leaving out our own names for compilers.
 pub fn find(name: &str) -> Option<PathBuf> {
-    let own = std::env::current_exe().and_then(|exe| exe.canonicalize()).ok();
-    let is_real =
-        |path: &Path| is_executable(path) && (own.is_none() || path.canonicalize().ok() != own);
+    let is_real = |path: &Path| is_executable(path) && !is_ours(path);
     let mut name = Path::new(name);
     if name.components().count() > 1 {
         if is_real(name) {
             return Some(name.to_path_buf());
         }
-        // One of our own names, with its directory: it stands for the real one.
-        let is_ours = own.is_some() && name.canonicalize().ok() == own;
-        name = Path::new(name.file_name().filter(|_| is_ours)?);
+        name = Path::new(name.file_name().filter(|_| is_ours(name))?);
     }
     let path = path_without_shims().or_else(|| std::env::var_os("PATH"))?;
     std::env::split_paths(&path).map(|dir| dir.join(name)).find(|path| is_real(path))
+}
+
+/// What a compiler is called: one of our own names, with its directory, stands
+/// for the real one.
+pub fn real_name(name: &str) -> &str {
+    let path = Path::new(name);
+    match path.file_name().and_then(|file| file.to_str()) {
+        Some(file) if path.components().count() > 1 && is_ours(path) => file,
+        _ => name,
+    }
+}
+
+/// Whether a path leads to one of our own programs.
+fn is_ours(path: &Path) -> bool {
+    let own = std::env::current_exe().and_then(|exe| exe.canonicalize());
+    let (Ok(own), Ok(path)) = (own, path.canonicalize()) else { return false };
+    let has_our_name = path.file_name().is_some_and(|name| PROGRAMS.iter().any(|p| name == *p));
+    path == own || has_our_name && path.parent() == own.parent()
 }
 
 /// The path without the directory of our names, if that is known.
