@@ -293,3 +293,56 @@ fn plain_objects_that_are_only_linked_anew_are_noticed() {
     let said = sh(&project, "edgewise build -- make -s");
     assert!(said.contains("nothing was instrumented"), "{said}");
 }
+
+/// From sources, only what is compiled without us is not looked at.
+#[test]
+fn headers_of_code_that_is_not_analysed_select_everything_and_others_do_not() {
+    if !has_tool("g++") {
+        return;
+    }
+    let project = project(&[
+        (
+            "Makefile",
+            "prog: main.o part.o more.o\n\tg++ -o $@ $^\nmore.o: more.cc\n\tg++ -c -o $@ $<\n",
+        ),
+        (
+            "part.c",
+            "#include \"part.h\"\n#include \"both.h\"\nint more(void);\n\
+            int part(int n)\n{\n    if (n > 2)\n        return SEVEN;\n    return n + more() + BOTH;\n}\n",
+        ),
+        ("part.h", "#define SEVEN 7\n#define UNUSED 1\n"),
+        ("both.h", "#define BOTH 1\n#define OTHER 2\n"),
+        ("more.cc", "#include \"both.h\"\nextern \"C\" int more() { return OTHER; }\n"),
+        ("tests.list", "none ./prog\nmany ./prog 1 2 3\n"),
+    ]);
+    project.write_config();
+    project.edit("edgewise.toml", "\"*.out\"", "\"*.o\", \"prog\"");
+    project.record();
+    assert!(project.selected().is_empty());
+    project.edit("part.h", "UNUSED 1", "UNUSED 2");
+    assert!(project.selected().is_empty(), "nobody uses it");
+    project.edit("part.h", "SEVEN 7", "SEVEN 8");
+    assert_eq!(project.selected(), ["many"]);
+    project.edit("both.h", "OTHER 2", "OTHER 3");
+    assert_eq!(project.selected(), ["many", "none"]);
+}
+
+/// What `-x` and `@file` say is known again when selecting.
+#[test]
+fn units_named_by_x_and_in_files_are_selected_from() {
+    let project = project(&[
+        ("Makefile", "prog: main.c part.inc flags\n\tcc -o prog main.c @flags\n"),
+        ("flags", "-O1 -DLIMIT=2 -x c \"part.inc\"\n"),
+        (
+            "part.inc",
+            "int part(int n)\n{\n    if (n > LIMIT)\n        return 7;\n    return n;\n}\n",
+        ),
+        ("tests.list", "none ./prog\nmany ./prog 1 2 3\n"),
+    ]);
+    project.write_config();
+    project.edit("edgewise.toml", "\"*.out\"", "\"prog\"");
+    project.record();
+    assert!(project.selected().is_empty());
+    project.edit("part.inc", "return 7", "return 8");
+    assert_eq!(project.selected(), ["many"]);
+}
