@@ -214,7 +214,12 @@ fn precompiled_headers() {
 
 #[test]
 fn files_beside_the_object() {
-    for line in ["--coverage -c main.c -o out/main.o", "-gsplit-dwarf -g -c main.c -o out/main.o"] {
+    for line in [
+        "--coverage -c main.c -o out/main.o",
+        "--coverage -Wall -Wextra -c main.c -o out/main.o",
+        "-fstack-usage -Wall -c main.c -o out/main.o",
+        "-gsplit-dwarf -g -Wextra -c main.c -o out/main.o",
+    ] {
         let bench = bench();
         for compiler in compilers() {
             let plain = bench.plain(compiler, line);

@@ -62,7 +62,8 @@ impl Compile<'_> {
             let attempt = self.attempt(&prepared, &FxHashMap::default(), aside)?;
             Ok((prepared, attempt))
         });
-        let is_checked = check.is_none_or(Check::wait_silent);
+        let is_silent = check.map(Check::wait_silent);
+        let is_silent = is_silent.unwrap_or(!diagnostics::is_needed(self.work, is_clang));
         // Where our own means fail, a full disk say, the real compiler decides.
         let (prepared, first) = match first {
             Ok(first) => first,
@@ -73,7 +74,7 @@ impl Compile<'_> {
             return if code == 0 { self.retry(&prepared, first) } else { Ok(code) };
         }
         let has_messages = !prepared.preprocessed.messages.is_empty() || !first.messages.is_empty();
-        if has_messages || !is_checked {
+        if has_messages || !is_silent {
             let code = self.run_plain(&[])?;
             if code != 0 {
                 return Ok(code);

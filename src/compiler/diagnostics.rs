@@ -55,8 +55,8 @@ pub fn arguments(work: &Work, is_clang: bool) -> &'static [&'static str] {
 pub struct Check(Child);
 
 impl Check {
-    /// Starts one, where warnings are possible that a compile of our text does
-    /// not have.
+    /// Starts one, where it is needed. Not where it would leave files beside the
+    /// object.
     pub fn start(
         compiler: &Compiler,
         directory: &Path,
@@ -64,7 +64,7 @@ impl Check {
         source: &str,
         is_clang: bool,
     ) -> Option<Self> {
-        if !is_needed(work, is_clang) {
+        if !is_needed(work, is_clang) || work.has_side_files {
             return None;
         }
         let child = compiler
@@ -105,9 +105,9 @@ fn how_far(work: &Work, is_clang: bool) -> &'static [&'static str] {
 const OPTIMIZED_TO_GIMPLE: &[&str] =
     &["-D__OPTIMIZE__=1", "-O0", "-flto", "-fno-fat-lto-objects", "-S", "-o", "/dev/null"];
 
-/// gcc has only few warnings of its own accord, all of which our text has too.
-/// clang has many.
-fn is_needed(work: &Work, is_clang: bool) -> bool {
+/// Whether warnings are possible that a compile of our text does not have. gcc
+/// has only few of its own accord, all of which our text has too. clang has many.
+pub fn is_needed(work: &Work, is_clang: bool) -> bool {
     if work.common_words().any(|word| word == "-w") {
         return false;
     }
