@@ -30,6 +30,8 @@ pub struct Built {
     /// Whether there are units, compiled now or part of a program that was
     /// linked: objects may come from a cache or from an earlier build.
     pub has_records: bool,
+    /// Whether a configure script tried the compiler out.
+    pub is_configuring: bool,
 }
 
 /// Runs a build command to its end.
@@ -71,6 +73,7 @@ pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Buil
             Event::Linked { output } => {
                 built.programs.insert(output);
             }
+            Event::Tried => built.is_configuring = true,
             Event::NotAnalysed { sources, inputs, reason, .. } => {
                 state.has_unknown_inputs |= inputs.is_none();
                 state.unanalysed.extend(inputs.into_iter().flatten());

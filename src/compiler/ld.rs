@@ -5,7 +5,7 @@ use super::link::{Link, Tool};
 use super::plan::{Argument, Work};
 use super::project::Project;
 use super::toolchain::{self, Compiler};
-use super::{NOT_FOUND, probe, run_real, strings};
+use super::{NOT_FOUND, run_real, strings, trial};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
@@ -21,7 +21,7 @@ pub fn run(name: &str, arguments: &[OsString]) -> anyhow::Result<i32> {
         return run_real(Command::new(&linker).args(arguments));
     };
     let work = work(&words);
-    if work.output.is_none() || probe::is_trial(&directory, &words) {
+    if work.output.is_none() || trial::is_trial(&directory, &words) {
         return run_real(Command::new(&linker).args(arguments));
     }
     let project = Project::of_environment(&directory);

@@ -20,6 +20,8 @@ pub enum Event {
     Linked {
         output: String,
     },
+    /// A configure script tried the compiler out.
+    Tried,
     /// The real compiler did it alone.
     NotAnalysed {
         arguments: Vec<String>,

@@ -9,11 +9,12 @@ mod link;
 pub mod log;
 pub mod plan;
 pub mod preprocess;
-mod probe;
+
 pub mod project;
 mod response;
 pub mod runtime;
 pub mod toolchain;
+mod trial;
 pub mod unit;
 
 use anyhow::Context;
@@ -47,7 +48,8 @@ pub fn run(name: &str, arguments: &[OsString]) -> anyhow::Result<i32> {
         return run_real(compiler.command().args(arguments));
     };
     let words = response::expand(&directory, &words);
-    if probe::is_trial(&directory, &words) {
+    if trial::is_trial(&directory, &words) {
+        log::add(&Event::Tried);
         return run_real(compiler.command().args(arguments));
     }
     let project = Project::of_environment(&directory);

@@ -29,6 +29,11 @@ pub struct Ours {
 }
 
 impl Ours {
+    /// Whether nothing was compiled with us, linked or listed.
+    pub fn is_left_alone(&self) -> bool {
+        self.log.lines().all(|line| line.contains("\"tried\""))
+    }
+
     /// Whether the source was compiled with probes.
     pub fn is_analysed(&self, source: &str) -> bool {
         let line = format!("\"event\":\"compiled\",\"source\":\"{source}\"");

@@ -74,7 +74,11 @@ fn summary(built: &Built) -> String {
     if let Some(more) = built.unanalysed.len().checked_sub(LISTED).filter(|more| *more > 0) {
         out.push_str(&format!("edgewise: {more} more are not analysed\n"));
     }
-    if !built.has_records {
+    if !built.has_records && built.is_configuring {
+        out.push_str(
+            "edgewise: only a configure script tried the compiler out, nothing to do yet\n",
+        );
+    } else if !built.has_records {
         out.push_str(
             "hint: nothing was instrumented, since the build called no compiler that edgewise saw. Either\n\
              nothing was to be done: if the objects were made without edgewise, `make clean` first. Or it\n\
