@@ -9,7 +9,6 @@ mod link;
 pub mod log;
 pub mod plan;
 pub mod preprocess;
-
 pub mod project;
 mod response;
 pub mod runtime;
