@@ -3,7 +3,7 @@
 
 use anyhow::{Context, bail};
 use edgewise::compiler::preprocess::Job;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// A definition in the compiler's list.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,7 +16,9 @@ pub struct Defined {
 
 pub fn definitions(job: &Job) -> anyhow::Result<Vec<Defined>> {
     let list = tempfile::NamedTempFile::new()?;
-    let output = Command::new(&job.compiler)
+    let output = job
+        .compiler
+        .command()
         .current_dir(&job.directory)
         .args(&job.arguments)
         .args(["-w", "-fsyntax-only", "-aux-info"])

@@ -92,6 +92,7 @@ impl Subject {
                 }
                 Plan::Untouched(why) => {
                     let inputs: BTreeSet<&str> = plan::compiled_inputs(&command.arguments)
+                        .into_iter()
                         .filter(|input| input.ends_with(".c"))
                         .collect();
                     for input in inputs {

@@ -4,7 +4,7 @@ use edgewise::compiler::preprocess::Job;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::Read;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 /// The system's allocator; counts what a thread holds while it is asked to.
@@ -76,7 +76,9 @@ fn thread_cpu() -> Duration {
 /// CPU time of a plain `gcc -E` of a unit, that of the programs it starts
 /// included.
 pub fn cpu_of_preprocessor(job: &Job) -> std::io::Result<Duration> {
-    let mut child = Command::new(&job.compiler)
+    let mut child = job
+        .compiler
+        .command()
         .current_dir(&job.directory)
         .arg("-E")
         .args(&job.arguments)

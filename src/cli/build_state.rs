@@ -16,9 +16,12 @@ pub struct BuildState {
     /// Sources of programs that ran during a build: what they generate may
     /// become part of any program.
     pub generator_files: BTreeSet<String>,
-    /// Sources that the real compiler compiled alone: nobody knows what else
-    /// they are made of.
+    /// What the real compiler compiled alone: sources, and all that they are
+    /// made of.
     pub unanalysed: BTreeSet<String>,
+    /// Of some of them it is not known what they are made of.
+    #[serde(default)]
+    pub has_unknown_inputs: bool,
     /// Build descriptions when the last build began that succeeded.
     pub descriptions: Option<FileState>,
 }

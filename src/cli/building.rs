@@ -3,6 +3,7 @@
 use super::build_state::BuildState;
 use super::files;
 use super::workspace::Workspace;
+use crate::compiler::ld::is_linker_name;
 use crate::compiler::log::{self, Event};
 use crate::compiler::project::{
     BUILD_DIRECTORY_VARIABLE, LOG_VARIABLE, ROOT_VARIABLE, SHIMS_VARIABLE,
@@ -11,7 +12,7 @@ use crate::trace::format::{ENVIRONMENT, TraceFile};
 use crate::trace::module::Module;
 use anyhow::Context;
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -23,7 +24,14 @@ pub struct Built {
     pub procedures: usize,
     pub opaque: usize,
     pub untouched: Vec<(String, String)>,
+    /// Sources that the real compiler compiled alone, and why.
+    pub unanalysed: BTreeSet<(String, String)>,
     pub programs: BTreeSet<String>,
+    /// Whether there are units, compiled now or part of a program that was
+    /// linked: objects may come from a cache or from an earlier build.
+    pub has_records: bool,
+    /// Whether a configure script tried the compiler out.
+    pub is_configuring: bool,
 }
 
 /// Runs a build command to its end.
@@ -47,13 +55,8 @@ pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Buil
         .env(SHIMS_VARIABLE, &shims)
         .env(LOG_VARIABLE, log.path())
         .env(ENVIRONMENT, traces.path());
-    // An absolute compiler in CC would pass our names by.
-    if let Some(compiler) = std::env::var_os("CC").map(PathBuf::from)
-        && compiler.is_absolute()
-        && let Some(name) = compiler.file_name()
-        && shims.join(name).exists()
-    {
-        command.env("CC", shims.join(name));
+    if let Some(compiler) = compiler_for(std::env::var_os("CC"), &shims) {
+        command.env("CC", compiler);
     }
     let program = command.get_program().to_string_lossy().into_owned();
     let status = command.status().with_context(|| format!("cannot run `{program}`"))?;
@@ -70,9 +73,20 @@ pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Buil
             Event::Linked { output } => {
                 built.programs.insert(output);
             }
-            Event::NotAnalysed { sources, .. } => state.unanalysed.extend(sources),
+            Event::Tried => built.is_configuring = true,
+            Event::NotAnalysed { sources, inputs, reason, .. } => {
+                state.has_unknown_inputs |= inputs.is_none();
+                state.unanalysed.extend(inputs.into_iter().flatten());
+                state.unanalysed.extend(sources.iter().cloned());
+                built.unanalysed.extend(sources.into_iter().map(|source| (source, reason.clone())));
+            }
         }
     }
+    let has_units = |program: &String| {
+        let module = Module::read(&workspace.project.root.join(program));
+        module.is_ok_and(|module| !module.records.units.is_empty())
+    };
+    built.has_records = built.units > 0 || built.programs.iter().any(has_units);
     state.programs.extend(built.programs.iter().cloned());
     state.generator_files.extend(generator_files(workspace, traces.path()));
     if built.code == 0 {
@@ -80,6 +94,20 @@ pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Buil
     }
     state.write(workspace)?;
     Ok(built)
+}
+
+/// What CC is to be: one of our names with its directory, so that it holds where
+/// a build has a path of its own. None leaves it as it is.
+fn compiler_for(given: Option<OsString>, shims: &Path) -> Option<OsString> {
+    let ours = |name: &OsStr| Some(shims.join(name)).filter(|shim| shim.exists());
+    let Some(given) = given.filter(|given| !given.is_empty()) else {
+        let ours = ["cc", "gcc", "clang"].iter().find_map(|name| ours(OsStr::new(name)))?;
+        // Builds take it apart at white space.
+        let is_one_word = !ours.to_string_lossy().contains(char::is_whitespace);
+        return is_one_word.then(|| ours.into_os_string());
+    };
+    let given = Path::new(&given);
+    given.is_absolute().then(|| ours(given.file_name()?))?.map(PathBuf::into_os_string)
 }
 
 /// Files of the units of all programs that left a trace.
@@ -115,7 +143,7 @@ fn make_shims(state: &Path) -> anyhow::Result<PathBuf> {
             continue;
         };
         for entry in entries.flatten() {
-            if entry.file_name().to_str().is_some_and(is_compiler_name) {
+            if entry.file_name().to_str().is_some_and(is_tool_name) {
                 names.insert(entry.file_name());
             }
         }
@@ -131,6 +159,10 @@ fn make_shims(state: &Path) -> anyhow::Result<PathBuf> {
         fs_err::rename(&fresh, &link)?;
     }
     Ok(shims)
+}
+
+fn is_tool_name(name: &str) -> bool {
+    is_compiler_name(name) || is_linker_name(name)
 }
 
 /// `cc`, `gcc`, `clang`, those of C++, with a version behind or a target before it.

@@ -8,7 +8,8 @@
 //! | 3 | the history cannot be used (damaged, or of another version); nothing was changed |
 //! | 130 | interrupted; what was recorded stays |
 //!
-//! `cc` and `build` exit with the code of the compiler or of the build command;
+//! `cc` and `build` exit with the code of the compiler (127 if there is none) or
+//! of the build command;
 //! `test` exits with that of a build that fails.
 
 pub const OK: i32 = 0;

@@ -14,9 +14,14 @@ mod selecting;
 mod snapshot;
 mod workspace;
 
+use crate::compiler::ld::is_linker_name;
 use crate::history::store::StoreError;
 use clap::Parser;
+use std::ffi::OsString;
 use std::path::Path;
+
+/// Our name as a compiler, where a build takes no second word.
+const COMPILER_PROGRAM: &str = "edgewise-cc";
 
 /// Safe regression test selection for C
 ///
@@ -47,29 +52,27 @@ pub fn main() -> i32 {
     // A reader that has seen enough ends us quietly, as it does other tools.
     // SAFETY: restores what a process starts with.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-    let result = match called_as_compiler() {
-        Some(name) => {
-            let arguments: Vec<String> = lossless_arguments();
-            crate::compiler::run(&name, &arguments)
-        }
+    let result = match called_as_tool() {
+        Some(result) => result,
         None => dispatch(&Arguments::parse().command),
     };
     result.unwrap_or_else(|error| report(&error))
 }
 
-/// The name by which a build called us, if it is that of a compiler.
-fn called_as_compiler() -> Option<String> {
-    let name = std::env::args_os().next()?;
-    let name = Path::new(&name).file_name()?.to_str()?.to_string();
-    if name == "edgewise-cc" {
-        let compiler = std::env::var(command::cc::COMPILER_VARIABLE);
-        return Some(compiler.unwrap_or_else(|_| String::from("cc")));
+/// Does what a build wants, if it called us by the name of a compiler or of a
+/// linker. The words are passed on as they are.
+fn called_as_tool() -> Option<anyhow::Result<i32>> {
+    let mut words = std::env::args_os();
+    let name = words.next()?;
+    let name = Path::new(&name).file_name()?.to_str()?;
+    let words: Vec<OsString> = words.collect();
+    match words.split_first() {
+        _ if name == COMPILER_PROGRAM => Some(command::cc::run_words(&words)),
+        _ if building::is_compiler_name(name) => Some(crate::compiler::run(name, &words)),
+        _ if is_linker_name(name) => Some(crate::compiler::ld::run(name, &words)),
+        Some((first, rest)) if first == "cc" => Some(command::cc::run_words(rest)),
+        _ => None,
     }
-    building::is_compiler_name(&name).then_some(name)
-}
-
-fn lossless_arguments() -> Vec<String> {
-    std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect()
 }
 
 fn dispatch(command: &Command) -> anyhow::Result<i32> {

@@ -60,9 +60,10 @@ pub fn changes(
             continue;
         }
         if units.all.contains(name) {
-            // What is built shows what became of it; from sources it is not
-            // known who else includes it.
-            let is_shared = !built.unanalysed.is_empty() && !units.sources.contains(name);
+            // What is built shows what became of it; from sources only units
+            // are looked at.
+            let may_be_shared = built.has_unknown_inputs && !units.sources.contains(name);
+            let is_shared = may_be_shared || built.unanalysed.contains(name);
             if from_sources && is_shared {
                 found.push((name.clone(), Role::UnanalysedInput));
             }

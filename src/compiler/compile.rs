@@ -2,17 +2,18 @@
 //! procedures opaque, then the unit as it is with its record, then the real
 //! compiler alone. The user sees the real compiler's words.
 
+use super::diagnostics::{self, Check};
 use super::log::{self, Event};
 use super::plan::Work;
-use super::preprocess::{self, Job, PreprocessError, Preprocessed};
+use super::preprocess::{self, Job, Preprocessed};
 use super::project::Project;
+use super::toolchain::{self, Compiler};
 use super::unit::{self, Unit};
-use super::{REJECTED, toolchain};
+use super::{NotAnalysed, REJECTED, run_real};
 use crate::instrument;
 use rustc_hash::FxHashMap;
-use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 /// How often procedures that the compiler rejects are made opaque.
 const RETRIES: usize = 3;
@@ -22,7 +23,7 @@ pub struct Compile<'a> {
     pub directory: &'a Path,
     /// The compiler as the user calls it, and the real one.
     pub compiler_name: &'a str,
-    pub compiler: &'a Path,
+    pub compiler: &'a Compiler,
     pub work: &'a Work,
     pub source: &'a str,
     /// Where the object goes, as the real compiler is to see it.
@@ -32,13 +33,83 @@ pub struct Compile<'a> {
     /// What a dependency file is named after and speaks of: the object, or the
     /// program of a compile-and-link command.
     pub dependency_name: &'a str,
-    /// The whole command for the real compiler, if it has to do it alone.
-    pub plain: &'a [String],
+}
+
+/// A unit that is ready to be compiled, with a directory for what that needs.
+struct Prepared {
+    scratch: tempfile::TempDir,
+    unit: Unit,
+    job: Job,
+    preprocessed: Preprocessed,
+}
+
+/// What became of a compile with probes.
+struct Attempt {
+    is_made: bool,
+    event: Event,
+    messages: Vec<u8>,
+    /// Procedures to blame, each with the first message.
+    culprits: Vec<(String, String)>,
 }
 
 impl Compile<'_> {
     /// Compiles, and returns the exit code.
     pub fn run(&self) -> anyhow::Result<i32> {
+        let is_clang = toolchain::identity(self.compiler).is_clang;
+        let check = Check::start(self.compiler, self.directory, self.work, self.source, is_clang);
+        let aside = diagnostics::arguments(self.work, is_clang);
+        let first = self.prepare(is_clang).and_then(|prepared| {
+            let attempt = self.attempt(&prepared, &FxHashMap::default(), aside)?;
+            Ok((prepared, attempt))
+        });
+        let is_silent = check.map(Check::wait_silent);
+        let is_silent = is_silent.unwrap_or(!diagnostics::is_needed(self.work, is_clang));
+        // Where our own means fail, a full disk say, the real compiler decides.
+        let (prepared, first) = match first {
+            Ok(first) => first,
+            Err(error) => return self.leave(&format!("{error:#}"), &[]),
+        };
+        if !first.is_made {
+            let code = self.run_plain(&[])?;
+            return if code == 0 { self.retry(&prepared, first) } else { Ok(code) };
+        }
+        let has_messages = !prepared.preprocessed.messages.is_empty() || !first.messages.is_empty();
+        if has_messages || !is_silent {
+            let code = self.run_plain(&[])?;
+            if code != 0 {
+                return Ok(code);
+            }
+            if self.work.has_side_files {
+                return self.retry(&prepared, first);
+            }
+        }
+        self.finish(&prepared, &first.event)
+    }
+
+    /// Puts the object in its place.
+    fn finish(&self, prepared: &Prepared, event: &Event) -> anyhow::Result<i32> {
+        let made = self.made(prepared);
+        let object = self.directory.join(self.object);
+        if made != object
+            && let Err(error) = fs_err::copy(made, object)
+        {
+            return self.leave(&error.to_string(), &["-w"]);
+        }
+        log::add(event);
+        Ok(0)
+    }
+
+    /// Where our object is made: not in its place, since it is for the real
+    /// compiler to say what becomes of an old one. But files beside it are named
+    /// after its place.
+    fn made(&self, prepared: &Prepared) -> PathBuf {
+        match self.work.has_side_files {
+            true => self.directory.join(self.object),
+            false => prepared.scratch.path().join("made.o"),
+        }
+    }
+
+    fn prepare(&self, is_clang: bool) -> anyhow::Result<Prepared> {
         let scratch = tempfile::Builder::new().prefix("edgewise-cc").tempdir()?;
         let unit = Unit::of_compile(
             self.project,
@@ -49,112 +120,124 @@ impl Compile<'_> {
             self.object_name,
         );
         let job = unit.job(self.project)?;
-        let preprocessed =
-            match preprocess::preprocess(self.project, &job, &self.dependency_arguments()) {
-                Ok(preprocessed) => preprocessed,
-                // The real compiler says it better, and knows the exit code.
-                Err(PreprocessError::Start { .. } | PreprocessError::Failed(_)) => {
-                    return self.run_plain();
-                }
-            };
-        let stem = Path::new(self.source).file_stem().unwrap_or_default();
-        let input = scratch.path().join(stem).with_extension("i");
-        let mut forced = FxHashMap::default();
-        let mut first_messages = None;
-        for _ in 0..RETRIES {
-            let analysed = unit::analyse(self.project, &unit, &job, &preprocessed, &forced);
-            let record = analysed.record(self.project, &unit, &job, None);
-            let text = instrument::instrument(
-                &analysed.tree,
-                &analysed.analysis,
-                analysed.fingerprint,
-                &record.encode(),
-                toolchain::identity(self.compiler).architecture,
-            );
-            let (ok, messages) = self.compile(&input, &text)?;
-            if ok {
-                std::io::stderr().write_all(&preprocessed.messages)?;
-                std::io::stderr().write_all(&messages)?;
-                log::add(&Event::compiled(&record.index));
-                return Ok(0);
-            }
-            let culprits = culprits(&analysed, &messages);
-            if first_messages.is_none() {
-                // Is it the user's own mistake?
-                let code = self.run_plain()?;
-                if code != 0 {
-                    return Ok(code);
-                }
-                first_messages = Some(first_error(&messages));
-            }
+        let dependencies = self.work.dependencies.arguments(self.dependency_name, is_clang);
+        let preprocessed = preprocess::preprocess(self.project, &job, &dependencies)?;
+        Ok(Prepared { scratch, unit, job, preprocessed })
+    }
+
+    /// Compiles with probes. Procedures in `forced` are opaque.
+    fn attempt(
+        &self,
+        prepared: &Prepared,
+        forced: &FxHashMap<String, String>,
+        aside: &[&str],
+    ) -> anyhow::Result<Attempt> {
+        let Prepared { unit, job, preprocessed, .. } = prepared;
+        let analysed = unit::analyse(self.project, unit, job, preprocessed, forced);
+        let record = analysed.record(self.project, unit, job, None);
+        let text = instrument::instrument(
+            &analysed.tree,
+            &analysed.analysis,
+            analysed.fingerprint,
+            &record.encode(),
+            toolchain::identity(self.compiler).architecture,
+        );
+        let (is_made, messages) = self.compile(prepared, &text, aside)?;
+        let culprits = if is_made { Vec::new() } else { culprits(&analysed, &messages) };
+        Ok(Attempt { is_made, event: Event::compiled(&record.index), messages, culprits })
+    }
+
+    /// The real compiler took the source, and its object is in place of ours.
+    fn retry(&self, prepared: &Prepared, first: Attempt) -> anyhow::Result<i32> {
+        let why = first_error(&first.messages);
+        let mut forced: FxHashMap<String, String> = FxHashMap::default();
+        let mut culprits = first.culprits;
+        for round in 0..RETRIES {
             let before = forced.len();
             for (procedure, message) in culprits {
                 forced.entry(procedure).or_insert(format!("{REJECTED}: {message}"));
             }
-            if forced.len() == before {
+            if round > 0 && forced.len() == before {
                 break;
             }
+            let Ok(attempt) = self.attempt(prepared, &forced, &["-w"]) else { break };
+            if attempt.is_made {
+                return self.finish(prepared, &attempt.event);
+            }
+            culprits = attempt.culprits;
         }
-        let why = first_messages.unwrap_or_default();
-        self.compile_untouched(&unit, &job, &preprocessed, &input, &why)
+        self.compile_untouched(prepared, &why)
     }
 
     /// The unit as it is, with a record that says so.
-    fn compile_untouched(
-        &self,
-        unit: &Unit,
-        job: &Job,
-        preprocessed: &Preprocessed,
-        input: &Path,
-        why: &str,
-    ) -> anyhow::Result<i32> {
-        let analysed = unit::analyse(self.project, unit, job, preprocessed, &FxHashMap::default());
+    fn compile_untouched(&self, prepared: &Prepared, why: &str) -> anyhow::Result<i32> {
+        let Prepared { unit, job, preprocessed, .. } = prepared;
+        let none = FxHashMap::default();
+        let analysed = unit::analyse(self.project, unit, job, preprocessed, &none);
         let why = format!("{REJECTED}: {why}");
-        let record = analysed.record(self.project, unit, job, Some(why));
+        let record = analysed.record(self.project, unit, job, Some(why.clone()));
         let mut text = preprocessed.text.clone();
         text.extend(instrument::record_only(&record.encode()).into_bytes());
-        let (ok, _) = self.compile(input, &text)?;
-        if !ok {
-            return self.run_plain();
+        if !self.compile(prepared, &text, &["-w"]).is_ok_and(|(is_made, _)| is_made) {
+            // Its words were seen.
+            return self.leave(&why, &["-w"]);
         }
-        log::add(&Event::compiled(&record.index));
-        Ok(0)
+        self.finish(prepared, &Event::compiled(&record.index))
     }
 
-    fn compile(&self, input: &Path, text: &[u8]) -> anyhow::Result<(bool, Vec<u8>)> {
-        fs_err::write(input, text)?;
-        let output = Command::new(self.compiler)
+    fn compile(
+        &self,
+        prepared: &Prepared,
+        text: &[u8],
+        aside: &[&str],
+    ) -> anyhow::Result<(bool, Vec<u8>)> {
+        let stem = Path::new(self.source).file_stem().unwrap_or_default();
+        let input = prepared.scratch.path().join(format!("{}.i", stem.to_string_lossy()));
+        fs_err::write(&input, text)?;
+        let output = self
+            .compiler
+            .command()
             .current_dir(self.directory)
-            .args(self.work.common.iter().flat_map(|argument| &argument.words))
+            .args(self.work.common_words())
+            .args(aside)
             .arg("-c")
             .arg("-o")
-            .arg(self.object)
+            .arg(self.made(prepared))
             .arg(input)
+            // The messages are read by us alone.
+            .env("LANGUAGE", "en")
             .stdin(Stdio::null())
             .output()?;
         Ok((output.status.success(), output.stderr))
     }
 
-    fn run_plain(&self) -> anyhow::Result<i32> {
-        super::run_real(self.compiler, self.plain)
+    /// The command without us, with all that the real compiler has to say.
+    fn run_plain(&self, aside: &[&str]) -> anyhow::Result<i32> {
+        let is_clang = toolchain::identity(self.compiler).is_clang;
+        run_real(
+            self.compiler
+                .command()
+                .current_dir(self.directory)
+                .args(self.work.compile_words(self.source))
+                .args(self.work.dependencies.arguments(self.dependency_name, is_clang))
+                .args(aside)
+                .args(["-c", "-o", self.object]),
+        )
     }
 
-    /// Dependency options, with file and target as the real compiler would
-    /// choose them for this object.
-    fn dependency_arguments(&self) -> Vec<String> {
-        let dependencies = &self.work.dependencies;
-        if !dependencies.wanted {
-            return Vec::new();
+    /// Leaves the source to the real compiler.
+    fn leave(&self, why: &str, aside: &[&str]) -> anyhow::Result<i32> {
+        let code = self.run_plain(aside)?;
+        if code == 0 {
+            let arguments = self.work.compile_words(self.source);
+            let reason = why.lines().next().unwrap_or_default();
+            NotAnalysed { reason, sources: &[self.source], arguments: &arguments }.log(
+                self.project,
+                self.directory,
+                self.compiler,
+            );
         }
-        let mut words = dependencies.words.clone();
-        if !dependencies.has_file {
-            let file = Path::new(self.dependency_name).with_extension("d");
-            words.extend([String::from("-MF"), file.to_string_lossy().into_owned()]);
-        }
-        if !dependencies.has_target {
-            words.extend([String::from("-MQ"), self.dependency_name.to_string()]);
-        }
-        words
+        Ok(code)
     }
 }
 
@@ -163,7 +246,9 @@ fn culprits(analysed: &unit::Analysed<'_>, messages: &[u8]) -> Vec<(String, Stri
     let messages = String::from_utf8_lossy(messages);
     let mut found = Vec::new();
     for line in messages.lines() {
-        let Some((place, message)) = line.split_once(" error: ") else {
+        // Warnings that are errors are no fault of a procedure.
+        let error = line.split_once(" error: ").filter(|_| !line.contains("[-Werror"));
+        let Some((place, message)) = error else {
             continue;
         };
         let mut parts = place.trim_end_matches(':').rsplitn(3, ':');

@@ -35,6 +35,12 @@ pub enum Effect {
     CompileOnly,
     /// `-x`
     Language,
+    /// `-Wp,`: what it carries decides.
+    Preprocessor,
+    /// `-Xclang`: what it carries decides.
+    Frontend,
+    /// The code, and files beside the object that are named after it.
+    SideFiles,
     /// The real compiler does this alone.
     Untouched,
 }
@@ -53,10 +59,12 @@ const fn flag(name: &'static str, shape: Shape, effect: Effect) -> Flag {
 pub const FLAGS: &[Flag] = &[
     flag("-", Alone, Untouched),
     flag("-###", Alone, Untouched),
-    flag("--coverage", Alone, Code),
+    flag("--analyze", Alone, Untouched),
+    flag("--coverage", Alone, SideFiles),
     flag("--help", Joined, Untouched),
     flag("--param", Separate, Code),
     flag("--print", Joined, Untouched),
+    flag("--save-temps", Joined, Untouched),
     flag("--sysroot", Separate, Code),
     flag("--sysroot=", Joined, Code),
     flag("--target-help", Alone, Untouched),
@@ -64,8 +72,8 @@ pub const FLAGS: &[Flag] = &[
     flag("--version", Alone, Untouched),
     flag("-A", Either, Text),
     flag("-B", Either, Code),
-    flag("-C", Alone, Harmless),
-    flag("-CC", Alone, Harmless),
+    flag("-C", Alone, Untouched),
+    flag("-CC", Alone, Untouched),
     flag("-D", Either, Text),
     flag("-E", Alone, Untouched),
     flag("-H", Alone, Harmless),
@@ -75,13 +83,14 @@ pub const FLAGS: &[Flag] = &[
     flag("-MD", Alone, Dependencies),
     flag("-MF", Either, Dependencies),
     flag("-MG", Alone, Untouched),
+    flag("-MJ", Either, Untouched),
     flag("-MM", Alone, Untouched),
     flag("-MMD", Alone, Dependencies),
     flag("-MP", Alone, Dependencies),
     flag("-MQ", Either, Dependencies),
     flag("-MT", Either, Dependencies),
     flag("-O", Joined, Code),
-    flag("-P", Alone, Harmless),
+    flag("-P", Alone, Untouched),
     flag("-Q", Alone, Harmless),
     flag("-S", Alone, Untouched),
     flag("-T", Either, Link),
@@ -89,9 +98,9 @@ pub const FLAGS: &[Flag] = &[
     flag("-W", Joined, Harmless),
     flag("-Wa,", Joined, Code),
     flag("-Wl,", Joined, Link),
-    flag("-Wp,", Joined, Untouched),
+    flag("-Wp,", Joined, Preprocessor),
     flag("-Xassembler", Separate, Code),
-    flag("-Xclang", Separate, Code),
+    flag("-Xclang", Separate, Frontend),
     flag("-Xlinker", Separate, Link),
     flag("-Xpreprocessor", Separate, Untouched),
     flag("-ansi", Alone, Code),
@@ -101,30 +110,49 @@ pub const FLAGS: &[Flag] = &[
     flag("-d", Joined, Untouched),
     flag("-dumpbase", Separate, Untouched),
     flag("-e", Either, Link),
+    flag("-emit-ast", Alone, Untouched),
+    flag("-emit-llvm", Alone, Untouched),
     flag("-f", Joined, Code),
+    flag("-fcallgraph-info", Joined, SideFiles),
+    flag("-fcompare-debug", Joined, Untouched),
     flag("-fdiagnostics-", Joined, Harmless),
+    flag("-fdirectives-only", Alone, Untouched),
+    flag("-fdump-", Joined, SideFiles),
     flag("-fmax-errors=", Joined, Harmless),
     flag("-fmessage-length=", Joined, Harmless),
+    flag("-fmodules", Joined, Untouched),
     flag("-fno-diagnostics-", Joined, Harmless),
+    flag("-fpreprocessed", Alone, Untouched),
+    flag("-fprofile-", Joined, SideFiles),
+    flag("-fsave-optimization-record", Joined, SideFiles),
+    flag("-fstack-usage", Alone, SideFiles),
     flag("-fsyntax-only", Alone, Untouched),
+    flag("-ftest-coverage", Alone, SideFiles),
+    flag("-ftime-trace", Joined, SideFiles),
     flag("-g", Joined, Harmless),
+    flag("-gsplit-dwarf", Alone, SideFiles),
     flag("-idirafter", Either, Text),
+    flag("-iframework", Either, Text),
     flag("-imacros", Either, Text),
     flag("-include", Either, Text),
+    flag("-include-pch", Separate, Untouched),
     flag("-iprefix", Either, Text),
     flag("-iquote", Either, Text),
     flag("-isysroot", Either, Text),
     flag("-isystem", Either, Text),
     flag("-iwithprefix", Either, Text),
     flag("-iwithprefixbefore", Either, Text),
+    flag("-iwithsysroot", Either, Text),
     flag("-l", Either, Link),
     flag("-m", Joined, Code),
     flag("-mllvm", Separate, Code),
     flag("-no-canonical-prefixes", Alone, Harmless),
     flag("-no-pie", Alone, Link),
     flag("-nodefaultlibs", Alone, Link),
+    flag("-nolibc", Alone, Link),
     flag("-nostartfiles", Alone, Link),
     flag("-nostdinc", Alone, Text),
+    flag("-nostdinc++", Alone, Text),
     flag("-nostdlib", Alone, Link),
     flag("-o", Either, Output),
     flag("-p", Alone, Code),
@@ -166,6 +194,44 @@ pub fn find(argument: &str) -> Option<&'static Flag> {
     })
 }
 
+/// One argument with its value.
+pub struct Given<'a> {
+    /// The words it was given in.
+    pub words: Vec<&'a str>,
+    /// Its entry, if it is an option that we know.
+    pub flag: Option<&'static Flag>,
+    /// The value, joined or the next word. None if a word is missing.
+    pub value: Option<&'a str>,
+}
+
+impl Given<'_> {
+    pub fn is_option(&self) -> bool {
+        self.words[0].starts_with('-') && self.words[0] != "-"
+    }
+
+    pub fn effect(&self) -> Effect {
+        self.flag.map_or(Code, |flag| flag.effect)
+    }
+}
+
+/// Takes the arguments of a compiler apart.
+pub fn each(arguments: &[String]) -> impl Iterator<Item = Given<'_>> {
+    let mut rest = arguments.iter();
+    std::iter::from_fn(move || {
+        let word = rest.next()?.as_str();
+        let flag = if word.starts_with('-') { find(word) } else { None };
+        let mut given = Given { words: vec![word], flag, value: Some("") };
+        if let Some(Flag { name, shape, .. }) = flag {
+            given.value = word.strip_prefix(name);
+            if *shape == Separate || *shape == Either && word == *name {
+                given.value = rest.next().map(String::as_str);
+                given.words.extend(given.value);
+            }
+        }
+        Some(given)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,6 +239,14 @@ mod tests {
     #[test]
     fn the_table_is_sorted() {
         assert!(FLAGS.is_sorted_by(|a, b| a.name < b.name));
+    }
+
+    #[test]
+    fn values_belong_to_their_options() {
+        let words = ["-c", "-MF", "x.d", "-Idir", "a.c", "-", "-o"].map(String::from);
+        let given: Vec<_> = each(&words).map(|given| (given.words.len(), given.value)).collect();
+        let alone = (1, Some(""));
+        assert_eq!(given, [alone, (2, Some("x.d")), (1, Some("dir")), alone, alone, (1, None)]);
     }
 
     #[test]

@@ -4,82 +4,139 @@ use super::flags::Effect;
 use super::log::{self, Event};
 use super::plan::Work;
 use super::project::Project;
-use super::runtime;
+use super::toolchain::Compiler;
+use super::{response, runtime};
 use crate::cfg::format::LinkRecord;
 use crate::ids::Fingerprint;
 use crate::instrument::{self, RECORD_SECTION};
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+
+/// Who links.
+pub enum Tool<'a> {
+    /// A compiler.
+    Driver(&'a Compiler),
+    /// `ld` itself, and a compiler for the runtime.
+    Linker(&'a Path, &'a Compiler),
+}
 
 pub struct Link<'a> {
     pub project: &'a Project,
     pub directory: &'a Path,
-    pub compiler: &'a Path,
+    pub tool: Tool<'a>,
     pub work: &'a Work,
     /// Objects that stand for sources of a compile-and-link command.
     pub compiled: &'a [(String, String)],
-    pub plain: &'a [String],
+    /// The command without us.
+    pub plain: &'a [OsString],
 }
 
 impl Link<'_> {
-    /// Links, and returns the exit code.
+    /// Links, and returns the exit code. A link that fails because of us is
+    /// done without us: such a program is not traced.
     pub fn run(&self) -> anyhow::Result<i32> {
         let words = self.words();
-        if let Some(reason) = self.unsuited() {
-            return self.link_without_runtime(&words, reason);
-        }
-        let scratch = tempfile::Builder::new().prefix("edgewise-ld").tempdir()?;
-        let Some(object) = self.runtime_object(scratch.path())? else {
-            let reason = String::from("the runtime does not compile");
-            return self.link_without_runtime(&words, reason);
+        let Ok(scratch) = tempfile::Builder::new().prefix("edgewise-ld").tempdir() else {
+            return super::run_real(self.command().args(words));
         };
-        // The script comes first: ld takes a script of the user's before an
-        // INSERT for what is to be inserted.
-        let script = scratch.path().join(runtime::LINKER_SCRIPT);
-        let mut ours = vec![object.to_string_lossy().into_owned()];
-        if !words.iter().any(|word| word.contains("--build-id") && !word.ends_with("=none")) {
-            ours.push(String::from("-Wl,--build-id=sha1"));
+        let words = response::shorten(words, scratch.path())?;
+        if self.is_suited()
+            && let Ok(Some(output)) = self.link_with_runtime(&words, scratch.path())
+            && output.status.success()
+        {
+            let name = self.work.output.as_deref().unwrap_or("a.out");
+            log::add(&Event::Linked { output: self.project.record_path(self.directory, name) });
+            return show(&output);
         }
-        let mut command = Command::new(self.compiler);
-        command.current_dir(self.directory).arg(format!("-Wl,-T,{}", script.display()));
-        let status = command.args(&words).args(ours).status()?;
-        if status.success() {
-            let output = self.work.output.as_deref().unwrap_or("a.out");
-            let output = self.project.record_path(self.directory, output);
-            log::add(&Event::Linked { output });
-        }
-        Ok(super::exit_code(status))
+        self.link_without_runtime(&words)
     }
 
-    fn link_without_runtime(&self, words: &[String], reason: String) -> anyhow::Result<i32> {
-        let arguments = self.plain.to_vec();
-        log::add(&Event::NotAnalysed { arguments, reason, sources: Vec::new() });
-        let status =
-            Command::new(self.compiler).current_dir(self.directory).args(words).status()?;
-        Ok(super::exit_code(status))
+    fn link_without_runtime(&self, words: &[String]) -> anyhow::Result<i32> {
+        if self.compiled.is_empty() {
+            return super::run_real(self.command().args(words));
+        }
+        let output = self.command().args(words).output()?;
+        if output.status.success() {
+            return show(&output);
+        }
+        // The linker is to name the user's files. Warnings were seen.
+        super::run_real(self.command().args(self.plain).arg("-w"))
+    }
+
+    fn command(&self) -> Command {
+        let mut command = match &self.tool {
+            Tool::Driver(compiler) => compiler.command(),
+            Tool::Linker(linker, _) => Command::new(linker),
+        };
+        command.current_dir(self.directory);
+        command
+    }
+
+    fn link_with_runtime(
+        &self,
+        words: &[String],
+        scratch: &Path,
+    ) -> anyhow::Result<Option<Output>> {
+        let Some(object) = self.runtime_object(scratch)? else {
+            return Ok(None);
+        };
+        let script = scratch.join(runtime::LINKER_SCRIPT);
+        let build_id = "--build-id=sha1";
+        let (script, build_id) = match self.tool {
+            Tool::Driver(_) => (format!("-Wl,-T,{}", script.display()), format!("-Wl,{build_id}")),
+            Tool::Linker(..) => (format!("-T{}", script.display()), build_id.to_string()),
+        };
+        let given = self.work.link.iter().flat_map(|argument| &argument.words);
+        let mut has_build_id = given.filter(|word| word.contains("--build-id"));
+        let mut command = self.command();
+        // The script comes first: ld takes a script of the user's before an
+        // INSERT for what is to be inserted.
+        command.arg(script).args(words).arg(object);
+        if has_build_id.all(|word| word.ends_with("=none")) {
+            command.arg(build_id);
+        }
+        Ok(Some(command.stdin(Stdio::inherit()).output()?))
     }
 
     /// The words of the link, objects in the place of sources.
     fn words(&self) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
-        for word in self.work.link.iter().flat_map(|argument| &argument.words) {
-            let object = self.compiled.iter().find(|(source, _)| source == word);
-            words.push(object.map_or(word, |(_, object)| object).clone());
+        for argument in &self.work.link {
+            let is_input = argument.effect == Effect::Link && argument.words.len() == 1;
+            for word in &argument.words {
+                let object = self.compiled.iter().find(|(source, _)| is_input && source == word);
+                words.push(object.map_or(word, |(_, object)| object).clone());
+            }
         }
-        if let Some(output) = &self.work.output {
+        if let Some(output) = self.work.output.as_ref().filter(|_| self.names_output()) {
             words.extend([String::from("-o"), output.clone()]);
         }
         words
     }
 
-    /// Links that take no runtime.
-    fn unsuited(&self) -> Option<String> {
-        let unsuited = ["-r", "-nostdlib", "-nostartfiles", "-nodefaultlibs", "-m32", "-mx32"];
-        let has = |word: &str| self.work.link.iter().any(|a| a.words[0] == word);
-        unsuited.iter().find(|word| has(word)).map(|word| format!("a link with {word}"))
+    /// Whether the output is not among the words of the link.
+    fn names_output(&self) -> bool {
+        matches!(self.tool, Tool::Driver(_))
+    }
+
+    /// Whether the runtime can be part of it. It needs the C library.
+    fn is_suited(&self) -> bool {
+        let given = || self.work.link.iter().flat_map(|argument| &argument.words);
+        let parts = || given().flat_map(|word| word.trim_start_matches("-Wl,").split(','));
+        let has = |any: &[&str]| parts().any(|part| any.contains(&part));
+        let is_bare = matches!(self.tool, Tool::Linker(..))
+            || has(&["-nostdlib", "-nodefaultlibs", "-nolibc"]);
+        let is_partial = has(&["-r", "-i", "--relocatable", "-Ur"]);
+        let has_library = || {
+            has(&["-lc", "c"])
+                || given().any(|word| word.ends_with("/libc.a") || word.contains("/libc.so"))
+        };
+        !is_partial && !has(&["-m32", "-mx32"]) && (!is_bare || has_library())
     }
 
     /// The runtime and the record of this link, as one object.
@@ -89,18 +146,21 @@ impl Link<'_> {
         let source = format!("#include \"{}\"\n{record}", runtime::MAIN_SOURCE);
         fs_err::write(scratch.join("edgewise-link.c"), source)?;
         let object = scratch.join("edgewise-link.o");
+        let (Tool::Driver(compiler) | Tool::Linker(_, compiler)) = self.tool;
         let target = self.work.link.iter().filter(|a| {
             a.effect == Effect::Code
                 && ["--target", "-target", "--sysroot", "-B"]
                     .iter()
                     .any(|prefix| a.words[0].starts_with(prefix))
         });
-        let status = Command::new(self.compiler)
+        let status = compiler
+            .command()
             .current_dir(scratch)
             .args(target.flat_map(|argument| &argument.words))
             .args(["-std=gnu99", "-O2", "-fPIC", "-fno-lto", "-w", "-o", "edgewise-link.o"])
             .args(["-x", "c", "-c", "edgewise-link.c"])
             .stdin(Stdio::null())
+            .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status()?;
         Ok(status.success().then_some(object))
@@ -171,6 +231,13 @@ impl Link<'_> {
                 .find(|path| path.is_file())
         })
     }
+}
+
+/// Passes on what a link that succeeded had to say.
+fn show(output: &Output) -> anyhow::Result<i32> {
+    std::io::stdout().write_all(&output.stdout)?;
+    std::io::stderr().write_all(&output.stderr)?;
+    Ok(0)
 }
 
 /// What goes into a program without a record of its own.

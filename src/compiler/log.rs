@@ -20,12 +20,16 @@ pub enum Event {
     Linked {
         output: String,
     },
+    /// A configure script tried the compiler out.
+    Tried,
     /// The real compiler did it alone.
     NotAnalysed {
         arguments: Vec<String>,
         reason: String,
         /// What it compiled, relative to the root.
         sources: Vec<String>,
+        /// The files of which that is made, sources among them, as far as known.
+        inputs: Option<Vec<String>>,
     },
 }
 
@@ -38,6 +42,11 @@ impl Event {
             untouched: index.untouched.clone(),
         }
     }
+}
+
+/// Whether a build wants to know.
+pub fn is_kept() -> bool {
+    std::env::var_os(LOG_VARIABLE).is_some()
 }
 
 /// Adds an event. A line is written at once, so that parallel builds do not

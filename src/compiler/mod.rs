@@ -1,62 +1,97 @@
 //! The drop-in compiler. `run` is the whole of `edgewise cc`.
 
 mod compile;
+mod diagnostics;
 pub mod flags;
+mod inputs;
+pub mod ld;
 mod link;
 pub mod log;
 pub mod plan;
 pub mod preprocess;
 pub mod project;
+mod response;
 pub mod runtime;
 pub mod toolchain;
+mod trial;
 pub mod unit;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use log::Event;
 use plan::{Plan, Work};
 use project::Project;
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
+use toolchain::Compiler;
 
 /// How the reason begins for which a procedure or unit goes without probes that
 /// the compiler does not take.
 pub const REJECTED: &str = "the compiler rejects its probes";
 
+/// What a shell says when there is no such program.
+const NOT_FOUND: i32 = 127;
+
+/// Variables that make gcc write dependencies, whatever it is asked.
+const DEPENDENCY_VARIABLES: [&str; 2] = ["DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"];
+
 /// Does what the compiler `name` is asked to do with `arguments`, and returns
 /// its exit code.
-pub fn run(name: &str, arguments: &[String]) -> anyhow::Result<i32> {
-    let Some(compiler) = toolchain::find(name) else {
-        bail!("no compiler `{name}` found on the path");
+pub fn run(name: &str, arguments: &[OsString]) -> anyhow::Result<i32> {
+    let name = toolchain::real_name(name);
+    let Some(compiler) = Compiler::find(name) else {
+        eprintln!("edgewise: no compiler `{name}` found on the path");
+        return Ok(NOT_FOUND);
     };
-    let directory = std::env::current_dir().context("no working directory")?;
+    let (Ok(directory), Some(words)) = (std::env::current_dir(), strings(arguments)) else {
+        return run_real(compiler.command().args(arguments));
+    };
+    let words = response::expand(&directory, &words);
+    if trial::is_trial(&directory, &words) {
+        log::add(&Event::Tried);
+        return run_real(compiler.command().args(arguments));
+    }
     let project = Project::of_environment(&directory);
-    let plan = match plan::plan(arguments) {
+    let plan = match plan::plan(&words) {
+        // Each of our runs would add to the file.
+        _ if DEPENDENCY_VARIABLES.iter().any(|name| std::env::var_os(name).is_some()) => {
+            Plan::Untouched("dependencies to a file of the environment")
+        }
         Plan::Work(work) if is_of_cxx(name) && !work.sources.is_empty() => {
             Plan::Untouched("a language that is not analysed")
         }
         plan => plan,
     };
-    let work = match plan {
-        Plan::Work(work) => work,
-        Plan::Untouched(reason) => {
-            let sources = plan::compiled_inputs(arguments);
-            log::add(&Event::NotAnalysed {
-                arguments: arguments.to_vec(),
-                reason: reason.to_string(),
-                sources: sources.map(|source| project.record_path(&directory, source)).collect(),
-            });
-            return run_real(&compiler, arguments);
-        }
-    };
-    let command = CompilerCommand {
+    let command = |work| CompilerCommand {
         project: &project,
         directory: &directory,
         name,
         compiler: &compiler,
-        work: &work,
+        work,
         arguments,
     };
-    if work.compile_only { command.compile_all() } else { command.compile_and_link() }
+    match plan {
+        // It has its own order of complaints.
+        Plan::Work(work) if !work.are_sources_there(&directory) => {
+            run_real(compiler.command().args(arguments))
+        }
+        Plan::Work(work) if work.compile_only => command(&work).compile_all(),
+        Plan::Work(work) => command(&work).compile_and_link(),
+        Plan::Untouched(reason) => {
+            let code = run_real(compiler.command().args(arguments))?;
+            let sources = plan::compiled_inputs(&words);
+            if code == 0 && !sources.is_empty() {
+                let what = NotAnalysed { reason, sources: &sources, arguments: &words };
+                what.log(&project, &directory, &compiler);
+            }
+            Ok(code)
+        }
+    }
+}
+
+/// The arguments as text, if they are.
+fn strings(arguments: &[OsString]) -> Option<Vec<String>> {
+    arguments.iter().map(|argument| argument.to_str().map(String::from)).collect()
 }
 
 /// Whether a driver takes a `.c` file for C++.
@@ -64,68 +99,118 @@ fn is_of_cxx(name: &str) -> bool {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-').ends_with("++")
 }
 
+/// What the real compiler compiled alone.
+struct NotAnalysed<'a> {
+    reason: &'a str,
+    sources: &'a [&'a str],
+    arguments: &'a [String],
+}
+
+impl NotAnalysed<'_> {
+    fn log(&self, project: &Project, directory: &Path, compiler: &Compiler) {
+        if !log::is_kept() {
+            return;
+        }
+        let record = |name: &str| project.record_path(directory, name);
+        let sources: Vec<String> = self.sources.iter().map(|source| record(source)).collect();
+        let inputs = inputs::of_command(compiler, directory, self.arguments).map(|read| {
+            let read = read.iter().map(|name| record(name));
+            read.chain(sources.iter().cloned()).collect()
+        });
+        let (arguments, reason) = (self.arguments.to_vec(), self.reason.to_string());
+        log::add(&Event::NotAnalysed { arguments, reason, sources, inputs });
+    }
+}
+
 struct CompilerCommand<'a> {
     project: &'a Project,
     directory: &'a Path,
     name: &'a str,
-    compiler: &'a Path,
+    compiler: &'a Compiler,
     work: &'a Work,
-    arguments: &'a [String],
+    arguments: &'a [OsString],
 }
 
 impl CompilerCommand<'_> {
-    /// `-c` with one source or several.
+    /// `-c` with one source or several. As with the real compiler, one that
+    /// fails does not keep it from the others.
     fn compile_all(&self) -> anyhow::Result<i32> {
+        let mut result = 0;
         for source in &self.work.sources {
             let object = match &self.work.output {
                 Some(output) => output.clone(),
                 None => plan::default_object(source),
             };
-            let plain = self.plain_compile(source, &object);
-            let names = (object.as_str(), object.as_str());
-            let code = self.compile(source, &object, names, &plain)?;
-            if code != 0 {
-                return Ok(code);
-            }
+            let code = self.compile(source, &object, &object, &object)?;
+            result = result.max(code);
         }
-        Ok(0)
+        if !self.work.others.is_empty() {
+            let common = self.work.common_words();
+            let words: Vec<String> = common.chain(&self.work.others).cloned().collect();
+            let code = run_real(self.compiler.command().args(&words).arg("-c"))?;
+            if code == 0 {
+                self.log_others();
+            }
+            result = result.max(code);
+        }
+        Ok(result)
     }
 
     /// Sources are compiled to objects that last as long as the link.
     fn compile_and_link(&self) -> anyhow::Result<i32> {
-        let scratch = tempfile::Builder::new().prefix("edgewise-o").tempdir()?;
-        let output = self.work.output.as_deref().unwrap_or("a.out");
+        let Ok(scratch) = tempfile::Builder::new().prefix("edgewise-o").tempdir() else {
+            return run_real(self.compiler.command().args(self.arguments));
+        };
         let mut compiled = Vec::new();
+        let mut result = 0;
         for (index, source) in self.work.sources.iter().enumerate() {
             let object = scratch.path().join(format!("{index}.o"));
             let object = object.to_string_lossy().into_owned();
             // Known by the program and the source, since the object vanishes.
             let stem = plan::default_object(source);
-            let object_name = format!("{output}-{stem}");
-            let plain = self.plain_compile(source, &object);
-            let code = self.compile(source, &object, (&object_name, output), &plain)?;
-            if code != 0 {
-                return Ok(code);
-            }
+            let output = self.work.output.as_deref();
+            let object_name = format!("{}-{stem}", output.unwrap_or("a.out"));
+            let code = self.compile(source, &object, &object_name, output.unwrap_or(&stem))?;
+            result = result.max(code);
             compiled.push((source.clone(), object));
         }
-        link::Link {
+        if result != 0 {
+            return Ok(result);
+        }
+        let code = link::Link {
             project: self.project,
             directory: self.directory,
-            compiler: self.compiler,
+            tool: link::Tool::Driver(self.compiler),
             work: self.work,
             compiled: &compiled,
             plain: self.arguments,
         }
-        .run()
+        .run()?;
+        if code == 0 && !self.work.others.is_empty() {
+            self.log_others();
+        }
+        Ok(code)
+    }
+
+    /// Sources of other languages, which the real compiler compiled.
+    fn log_others(&self) {
+        let common = self.work.common_words();
+        let arguments: Vec<String> = common.chain(&self.work.others).cloned().collect();
+        let sources: Vec<&str> = self.work.others.iter().map(String::as_str).collect();
+        let reason = "a language that is not analysed";
+        NotAnalysed { reason, sources: &sources, arguments: &arguments }.log(
+            self.project,
+            self.directory,
+            self.compiler,
+        );
     }
 
     fn compile(
         &self,
         source: &str,
         object: &str,
-        (object_name, dependency_name): (&str, &str),
-        plain: &[String],
+        object_name: &str,
+        dependency_name: &str,
     ) -> anyhow::Result<i32> {
         compile::Compile {
             project: self.project,
@@ -137,27 +222,16 @@ impl CompilerCommand<'_> {
             object,
             object_name,
             dependency_name,
-            plain,
         }
         .run()
-    }
-
-    /// The command that compiles one source without us.
-    fn plain_compile(&self, source: &str, object: &str) -> Vec<String> {
-        let common = self.work.common.iter().flat_map(|argument| argument.words.clone());
-        let mut words: Vec<String> = common.collect();
-        words.extend(self.work.dependencies.words.iter().cloned());
-        words.extend(["-c", "-o", object, source].map(String::from));
-        words
     }
 }
 
 /// Runs the real compiler in our place.
-fn run_real(compiler: &Path, arguments: &[String]) -> anyhow::Result<i32> {
-    let status = Command::new(compiler)
-        .args(arguments)
+fn run_real(command: &mut Command) -> anyhow::Result<i32> {
+    let status = command
         .status()
-        .with_context(|| format!("cannot run {}", compiler.display()))?;
+        .with_context(|| format!("cannot run {}", command.get_program().to_string_lossy()))?;
     Ok(exit_code(status))
 }
 

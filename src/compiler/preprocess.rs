@@ -2,14 +2,15 @@
 //! line numbers or the like may be in it, once more with symbols for these.
 
 use super::project::Project;
+use super::toolchain::Compiler;
 use crate::frontend::symbols::SYMBOLS;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 /// What to preprocess, and how.
 pub struct Job {
-    pub compiler: PathBuf,
+    pub compiler: Compiler,
     pub directory: PathBuf,
     /// Arguments that act on text or code.
     pub arguments: Vec<String>,
@@ -53,7 +54,8 @@ pub fn preprocess(
 }
 
 fn run(job: &Job, extra: impl Iterator<Item = OsString>) -> Result<Output, PreprocessError> {
-    Command::new(&job.compiler)
+    job.compiler
+        .command()
         .current_dir(&job.directory)
         .arg("-E")
         .args(&job.arguments)

@@ -3,9 +3,47 @@
 use super::project::SHIMS_VARIABLE;
 use crate::instrument::Architecture;
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, OnceLock};
+
+/// Our programs, which stand side by side.
+const PROGRAMS: [&str; 2] = ["edgewise", "edgewise-cc"];
+
+/// A real compiler, with the launcher before it if it has one (`ccache gcc`).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Compiler {
+    program: PathBuf,
+    /// Words between the program and its arguments.
+    words: Vec<String>,
+}
+
+impl Compiler {
+    /// Finds a compiler by what the user calls it.
+    pub fn find(name: &str) -> Option<Self> {
+        if let Some(program) = find(name) {
+            return Some(Self { program, words: Vec::new() });
+        }
+        let mut words = name.split_whitespace().map(String::from);
+        let program = find(&words.next()?)?;
+        Some(Self { program, words: words.collect() })
+    }
+
+    /// A call of it. What it calls itself by name must not be us again.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.words);
+        if let Some(path) = path_without_shims() {
+            command.env("PATH", path);
+        }
+        command
+    }
+
+    pub fn display(&self) -> impl std::fmt::Display {
+        self.program.display()
+    }
+}
 
 /// What is known of a compiler by asking it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,19 +51,47 @@ pub struct Identity {
     /// Its version with the target it compiles for.
     pub version: String,
     pub architecture: Architecture,
+    pub is_clang: bool,
 }
 
 /// Finds a program on the path, leaving out our own names for compilers.
 pub fn find(name: &str) -> Option<PathBuf> {
-    if name.contains('/') {
-        return Some(PathBuf::from(name));
+    let is_real = |path: &Path| is_executable(path) && !is_ours(path);
+    let mut name = Path::new(name);
+    if name.components().count() > 1 {
+        if is_real(name) {
+            return Some(name.to_path_buf());
+        }
+        name = Path::new(name.file_name().filter(|_| is_ours(name))?);
     }
-    let shims = std::env::var_os(SHIMS_VARIABLE).map(PathBuf::from);
-    let own = std::env::current_exe().and_then(|exe| exe.canonicalize()).ok();
-    std::env::split_paths(&std::env::var_os("PATH")?)
-        .filter(|dir| Some(dir) != shims.as_ref())
-        .map(|dir| dir.join(name))
-        .find(|path| is_executable(path) && (own.is_none() || path.canonicalize().ok() != own))
+    let path = path_without_shims().or_else(|| std::env::var_os("PATH"))?;
+    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|path| is_real(path))
+}
+
+/// What a compiler is called: one of our own names, with its directory, stands
+/// for the real one.
+pub fn real_name(name: &str) -> &str {
+    let path = Path::new(name);
+    match path.file_name().and_then(|file| file.to_str()) {
+        Some(file) if path.components().count() > 1 && is_ours(path) => file,
+        _ => name,
+    }
+}
+
+/// Whether a path leads to one of our own programs.
+fn is_ours(path: &Path) -> bool {
+    let own = std::env::current_exe().and_then(|exe| exe.canonicalize());
+    let (Ok(own), Ok(path)) = (own, path.canonicalize()) else { return false };
+    let has_our_name = path.file_name().is_some_and(|name| PROGRAMS.iter().any(|p| name == *p));
+    path == own || has_our_name && path.parent() == own.parent()
+}
+
+/// The path without the directory of our names, if that is known.
+pub fn path_without_shims() -> Option<OsString> {
+    let shims = std::env::var_os(SHIMS_VARIABLE).map(PathBuf::from)?;
+    let path = std::env::var_os("PATH")?;
+    let others = std::env::split_paths(&path).filter(|directory| *directory != shims);
+    std::env::join_paths(others).ok()
 }
 
 fn is_executable(path: &Path) -> bool {
@@ -34,18 +100,15 @@ fn is_executable(path: &Path) -> bool {
 }
 
 /// Asks a compiler who it is, once per process.
-pub fn identity(compiler: &Path) -> Identity {
-    static KNOWN: OnceLock<Mutex<HashMap<PathBuf, Identity>>> = OnceLock::new();
+pub fn identity(compiler: &Compiler) -> Identity {
+    static KNOWN: OnceLock<Mutex<HashMap<Compiler, Identity>>> = OnceLock::new();
     let known = KNOWN.get_or_init(Mutex::default);
     if let Some(identity) = known.lock().ok().and_then(|k| k.get(compiler).cloned()) {
         return identity;
     }
     let ask = |argument: &str| {
-        let output = Command::new(compiler)
-            .arg(argument)
-            .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .output();
+        let output =
+            compiler.command().arg(argument).stdin(Stdio::null()).stderr(Stdio::null()).output();
         let text = output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned());
         text.ok().and_then(|t| t.lines().next().map(String::from)).unwrap_or_default()
     };
@@ -54,10 +117,11 @@ pub fn identity(compiler: &Path) -> Identity {
         if machine.starts_with("x86_64") { Architecture::X86_64 } else { Architecture::Other };
     // The first line of --version begins with the name it was called by.
     let version = ask("--version");
+    let is_clang = version.contains("clang");
     let version = version.split_once(' ').map_or(version.as_str(), |(_, rest)| rest);
-    let identity = Identity { version: format!("{version} for {machine}"), architecture };
+    let identity = Identity { version: format!("{version} for {machine}"), architecture, is_clang };
     if let Ok(mut known) = known.lock() {
-        known.insert(compiler.to_path_buf(), identity.clone());
+        known.insert(compiler.clone(), identity.clone());
     }
     identity
 }

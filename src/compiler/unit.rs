@@ -6,7 +6,7 @@ use super::flags::Effect;
 use super::plan::{Argument, Work};
 use super::preprocess::{self, Job, PreprocessError, Preprocessed};
 use super::project::Project;
-use super::toolchain;
+use super::toolchain::{self, Compiler};
 use crate::cfg::format::{Command, UnitIndex, UnitKey, UnitRecord, VERSION};
 use crate::cfg::unit::{self, Analysis, Known};
 use crate::frontend::{self, Tree, symbols::Symbolic};
@@ -34,12 +34,9 @@ impl Unit {
         source: &str,
         object: &str,
     ) -> Self {
-        let arguments = work
-            .common
-            .iter()
-            .flat_map(|argument| &argument.words)
-            .map(|word| project.record_argument(word))
-            .collect();
+        let stated: &[&str] = if work.is_stated { &["-x", "c"] } else { &[] };
+        let words = work.common_words().map(String::as_str).chain(stated.iter().copied());
+        let arguments = words.map(|word| project.record_argument(word)).collect();
         Self {
             key: UnitKey {
                 source: project.record_path(directory, source),
@@ -56,7 +53,7 @@ impl Unit {
 
     /// The preprocessor run of this unit, with the project where it is now.
     pub fn job(&self, project: &Project) -> Result<Job, PreprocessError> {
-        let compiler = toolchain::find(&self.command.compiler).ok_or_else(|| {
+        let compiler = Compiler::find(&self.command.compiler).ok_or_else(|| {
             PreprocessError::Failed(format!("compiler `{}` not found", self.command.compiler))
         })?;
         Ok(Job {

@@ -51,6 +51,9 @@ pub fn configured(workspace: &Workspace) -> anyhow::Result<Command> {
     Ok(command)
 }
 
+/// How many sources that are not analysed are named.
+const LISTED: usize = 10;
+
 fn summary(built: &Built) -> String {
     if built.code != 0 {
         return format!("edgewise: the build failed with code {}\n", built.code);
@@ -65,11 +68,22 @@ fn summary(built: &Built) -> String {
     for (source, why) in &built.untouched {
         out.push_str(&format!("edgewise: {source} is compiled without probes: {why}\n"));
     }
-    if built.units == 0 && built.programs.is_empty() {
+    for (source, why) in built.unanalysed.iter().take(LISTED) {
+        out.push_str(&format!("edgewise: {source} is not analysed: {why}\n"));
+    }
+    if let Some(more) = built.unanalysed.len().checked_sub(LISTED).filter(|more| *more > 0) {
+        out.push_str(&format!("edgewise: {more} more are not analysed\n"));
+    }
+    if !built.has_records && built.is_configuring {
         out.push_str(
-            "hint: the build called no compiler that edgewise saw. Either nothing was to be done: if the\n\
-             objects were made without edgewise, clean first. Or it calls a compiler by its full path: say\n\
-             CC=\"edgewise cc\", or for CMake configure anew with `edgewise build -- cmake …`\n",
+            "edgewise: only a configure script tried the compiler out, nothing to do yet\n",
+        );
+    } else if !built.has_records {
+        out.push_str(
+            "hint: nothing was instrumented, since the build called no compiler that edgewise saw. Either\n\
+             nothing was to be done: if the objects were made without edgewise, `make clean` first. Or it\n\
+             calls a compiler by its full path: say CC=\"edgewise cc\", or for CMake configure anew with\n\
+             `edgewise build -- cmake …`\n",
         );
     } else if built.units > 0 && built.programs.is_empty() {
         out.push_str(

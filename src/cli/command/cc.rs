@@ -2,6 +2,7 @@
 
 use crate::cli::building::is_compiler_name;
 use crate::compiler;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// Variable that names the real compiler.
@@ -16,25 +17,31 @@ const DEFAULT_COMPILER: &str = "cc";
 #[derive(Debug, clap::Args)]
 #[command(
     disable_help_flag = true,
-    after_help = "Examples:\n  make CC=\"edgewise cc\"\n  cmake -DCMAKE_C_COMPILER_LAUNCHER=\"edgewise;cc\" -DCMAKE_C_LINKER_LAUNCHER=\"edgewise;cc\" .."
+    after_help = "Examples:\n  make CC=\"edgewise cc\"\n  make CC=edgewise-cc\n  cmake -DCMAKE_C_COMPILER_LAUNCHER=edgewise-cc -DCMAKE_C_LINKER_LAUNCHER=edgewise-cc .."
 )]
 pub struct Args {
     /// Arguments for the compiler
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    arguments: Vec<String>,
+    arguments: Vec<OsString>,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<i32> {
-    match args.arguments.split_first() {
-        Some((first, rest)) if is_compiler(first) => compiler::run(first, rest),
-        _ => {
-            let name = std::env::var(COMPILER_VARIABLE);
-            compiler::run(name.as_deref().unwrap_or(DEFAULT_COMPILER), &args.arguments)
-        }
-    }
+    run_words(&args.arguments)
 }
 
-fn is_compiler(argument: &str) -> bool {
-    let name = Path::new(argument).file_name().and_then(|name| name.to_str());
-    !argument.starts_with('-') && name.is_some_and(is_compiler_name)
+/// The same with the words as they are.
+pub fn run_words(words: &[OsString]) -> anyhow::Result<i32> {
+    if let Some((first, rest)) = words.split_first()
+        && let Some(name) = compiler_name(first)
+    {
+        return compiler::run(name, rest);
+    }
+    let name = std::env::var(COMPILER_VARIABLE);
+    compiler::run(name.as_deref().unwrap_or(DEFAULT_COMPILER), words)
+}
+
+fn compiler_name(argument: &OsStr) -> Option<&str> {
+    let argument = argument.to_str().filter(|argument| !argument.starts_with('-'))?;
+    let name = Path::new(argument).file_name()?.to_str()?;
+    is_compiler_name(name).then_some(argument)
 }
