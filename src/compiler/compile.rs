@@ -135,13 +135,7 @@ impl Compile<'_> {
         let Prepared { unit, job, preprocessed, .. } = prepared;
         let analysed = unit::analyse(self.project, unit, job, preprocessed, forced);
         let record = analysed.record(self.project, unit, job, None);
-        let text = instrument::instrument(
-            &analysed.tree,
-            &analysed.analysis,
-            analysed.fingerprint,
-            &record.encode(),
-            toolchain::identity(self.compiler).architecture,
-        );
+        let text = analysed.instrumented(&record, job);
         let (is_made, messages) = self.compile(prepared, &text, aside)?;
         let culprits = if is_made { Vec::new() } else { culprits(&analysed, &messages) };
         Ok(Attempt { is_made, event: Event::compiled(&record.index), messages, culprits })
