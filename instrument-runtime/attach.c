@@ -1,5 +1,16 @@
 /* Maps the test's trace file over the map section, so that the kernel keeps every byte set from then on. */
 
+/* A linker that does not take edgewise.ld knows start and end of a section by these names, for each
+ * module its own as long as they are hidden. This object comes last: its part fills up the last page. */
+#ifdef EDGEWISE_NO_SCRIPT
+#define __edgewise_map_start __start_edgewise_map
+#define __edgewise_map_stop __stop_edgewise_map
+#define __edgewise_units_start __start_edgewise_units
+#define __edgewise_units_stop __stop_edgewise_units
+__asm__(".pushsection " EDGEWISE_MAP_SECTION ",\"aw\",%progbits\n.balign 4096\n.zero 4096\n.popsection\n"
+        ".pushsection " EDGEWISE_UNITS_SECTION ",\"aw\",%progbits\n.balign 8\n.zero 8\n.popsection");
+#endif
+
 #define HIDDEN __attribute__((visibility("hidden")))
 extern unsigned char __edgewise_map_start[] HIDDEN, __edgewise_map_stop[] HIDDEN;
 extern unsigned char __edgewise_units_start[] HIDDEN, __edgewise_units_stop[] HIDDEN;

@@ -16,12 +16,15 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "edgewise_format.h"
 #include "sys.c"
 #include "text.c"
+#include "channel.c"
 #include "say.c"
 #include "module.h"
 #include "module.c"
@@ -59,16 +62,39 @@ static void start(void)
     note_loaded();
 }
 
+/* A setuid program trusts no variable, and one that lost it cannot always look for it. Both may be part
+ * of a test: its runner knows. Without one this is nobody's business, and nothing is printed. */
+static void tell_of_setuid(void)
+{
+    static const char line[] = "edgewise: not traced: a setuid program";
+
+    tell_runner("", 0, line, sizeof line - 1);
+}
+
+static void tell_of_doubt(void)
+{
+    static const char line[] = "edgewise: not traced: " EDGEWISE_ENVIRONMENT
+                               " is not set, and not every ancestor can be asked for it";
+
+    tell_runner("", 0, line, sizeof line - 1);
+}
+
 /* 101 is the earliest priority a program may use; what still earlier code set is merged. */
 __attribute__((constructor(101), used)) static void edgewise_start(void)
 {
-    if (getauxval(AT_SECURE))
+    int unsure = 0;
+
+    if (getauxval(AT_SECURE)) {
+        quietly(tell_of_setuid);
         return;
+    }
     directory = getenv(EDGEWISE_ENVIRONMENT);
     if (!directory || !*directory)
-        directory = inherited_directory();
+        directory = inherited_directory(&unsure);
     if (directory)
         quietly(start);
+    else if (unsure)
+        quietly(tell_of_doubt);
 }
 
 /* Among the last of the module's destructors, so that it sees what the others loaded. */

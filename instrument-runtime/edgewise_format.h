@@ -18,6 +18,10 @@
 #define EDGEWISE_UNCLEAN_PREFIX "unclean."
 #define EDGEWISE_NEW_PREFIX "new."
 
+/* Runners listen on abstract sockets of this name with a number behind it, from 0 on. */
+#define EDGEWISE_CHANNEL_NAME "edgewise.runner."
+#define EDGEWISE_CHANNELS 16
+
 #define EDGEWISE_MAGIC "EDGWTRC1"
 #define EDGEWISE_VERSION 1
 #define EDGEWISE_PAGE 4096

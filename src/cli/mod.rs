@@ -45,6 +45,9 @@ pub fn main() -> i32 {
     // A reader that has seen enough ends us quietly, as it does other tools.
     // SAFETY: restores what a process starts with.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    if let Some(command) = called_as_keeper() {
+        return crate::suite::keeper::keep(&command).unwrap_or_else(|error| report(&error));
+    }
     let result = match called_as_compiler() {
         Some(name) => {
             let arguments: Vec<String> = lossless_arguments();
@@ -64,6 +67,14 @@ fn called_as_compiler() -> Option<String> {
         return Some(compiler.unwrap_or_else(|_| String::from("cc")));
     }
     building::is_compiler_name(&name).then_some(name)
+}
+
+/// The command of a test that the runner called us to keep.
+fn called_as_keeper() -> Option<String> {
+    let mut arguments = std::env::args_os();
+    let is_keeper = arguments.next().is_some_and(|name| name == crate::suite::keeper::NAME);
+    let command = arguments.next().filter(|_| is_keeper)?;
+    Some(command.to_string_lossy().into_owned())
 }
 
 fn lossless_arguments() -> Vec<String> {

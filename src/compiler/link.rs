@@ -32,19 +32,23 @@ impl Link<'_> {
             return self.link_without_runtime(&words, reason);
         }
         let scratch = tempfile::Builder::new().prefix("edgewise-ld").tempdir()?;
-        let Some(object) = self.runtime_object(scratch.path())? else {
+        let takes_script = self.takes_script(&words);
+        let Some(object) = self.runtime_object(scratch.path(), takes_script)? else {
             let reason = String::from("the runtime does not compile");
             return self.link_without_runtime(&words, reason);
         };
-        // The script comes first: ld takes a script of the user's before an
-        // INSERT for what is to be inserted.
-        let script = scratch.path().join(runtime::LINKER_SCRIPT);
         let mut ours = vec![object.to_string_lossy().into_owned()];
         if !words.iter().any(|word| word.contains("--build-id") && !word.ends_with("=none")) {
             ours.push(String::from("-Wl,--build-id=sha1"));
         }
         let mut command = Command::new(self.compiler);
-        command.current_dir(self.directory).arg(format!("-Wl,-T,{}", script.display()));
+        command.current_dir(self.directory);
+        if takes_script {
+            // First of all: ld takes a script of the user's before an INSERT
+            // for what is to be inserted.
+            let script = scratch.path().join(runtime::LINKER_SCRIPT);
+            command.arg(format!("-Wl,-T,{}", script.display()));
+        }
         let status = command.args(&words).args(ours).status()?;
         if status.success() {
             let output = self.work.output.as_deref().unwrap_or("a.out");
@@ -52,6 +56,21 @@ impl Link<'_> {
             log::add(&Event::Linked { output });
         }
         Ok(super::exit_code(status))
+    }
+
+    /// Whether the linker can add our script to its own, as that of GNU and lld do.
+    fn takes_script(&self, words: &[String]) -> bool {
+        let chosen = words.iter().filter(|word| word.starts_with("-fuse-ld"));
+        let output = Command::new(self.compiler)
+            .current_dir(self.directory)
+            .args(chosen)
+            .arg("-Wl,--version")
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .output();
+        let Ok(output) = output else { return true };
+        let text = String::from_utf8_lossy(&output.stdout);
+        !["gold", "mold"].iter().any(|name| text.to_lowercase().contains(name))
     }
 
     fn link_without_runtime(&self, words: &[String], reason: String) -> anyhow::Result<i32> {
@@ -83,7 +102,11 @@ impl Link<'_> {
     }
 
     /// The runtime and the record of this link, as one object.
-    fn runtime_object(&self, scratch: &Path) -> anyhow::Result<Option<PathBuf>> {
+    fn runtime_object(
+        &self,
+        scratch: &Path,
+        takes_script: bool,
+    ) -> anyhow::Result<Option<PathBuf>> {
         runtime::write_sources(scratch)?;
         let record = instrument::record_only(&self.record().encode());
         let source = format!("#include \"{}\"\n{record}", runtime::MAIN_SOURCE);
@@ -99,6 +122,7 @@ impl Link<'_> {
             .current_dir(scratch)
             .args(target.flat_map(|argument| &argument.words))
             .args(["-std=gnu99", "-O2", "-fPIC", "-fno-lto", "-w", "-o", "edgewise-link.o"])
+            .args((!takes_script).then_some("-DEDGEWISE_NO_SCRIPT"))
             .args(["-x", "c", "-c", "edgewise-link.c"])
             .stdin(Stdio::null())
             .stderr(Stdio::null())

@@ -16,6 +16,7 @@ macro_rules! sources {
 sources!(
     "ancestors.c",
     "attach.c",
+    "channel.c",
     "edgewise.c",
     "edgewise.ld",
     "edgewise_format.h",

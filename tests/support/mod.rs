@@ -2,6 +2,8 @@
 
 #![allow(dead_code)]
 
+mod reached;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
