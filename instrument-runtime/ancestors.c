@@ -7,44 +7,9 @@
 
 static char inherited[PATH_MAX]; /* the directory, as an ancestor has it */
 
-/* Opens /proc/<process>/<name>. */
-static int open_of_process(long process, const char *name)
-{
-    char path[64];
-    struct text text = {path, path + sizeof path};
-
-    put(&text, "/proc/");
-    put_number(&text, (unsigned long)process);
-    put(&text, "/");
-    put(&text, name);
-    return sys_open(path, O_RDONLY);
-}
-
-/* The parent, from "pid (name) state parent ..."; the name may hold anything. 0 if there is none, -1 if
- * it cannot be seen. */
-static long parent_of(long process)
-{
-    char stat[512];
-    long length, parent = 0;
-    int fd = open_of_process(process, "stat");
-
-    if (fd < 0)
-        return -1;
-    length = sys(SYS_read, fd, stat, sizeof stat - 1);
-    sys(SYS_close, fd);
-    while (length > 0 && stat[length - 1] != ')')
-        length--;
-    if (length <= 0)
-        return -1;
-    stat[sizeof stat - 1] = 0;
-    for (const char *at = stat + length + 3; *at >= '0' && *at <= '9'; at++)
-        parent = parent * 10 + (*at - '0');
-    return parent;
-}
-
 /* Copies the variable from the environment of a process to `inherited`. 1 if it is there, -1 if the
  * environment cannot be read. */
-static int variable_of(long process)
+static int variable_of(const char *process)
 {
     static const char wanted[] = EDGEWISE_ENVIRONMENT "=";
     char block[1024];
@@ -96,14 +61,17 @@ static int walk_ancestors(int *gone)
     seen_ancestors[0] = 0;
     put_number(&seen, (unsigned long)sys(SYS_getpid));
     for (int i = 0; i < ANCESTORS_MAX && process > 0; i++) {
-        int has = variable_of(process);
+        char number[24];
+        struct text text = {number, number + sizeof number};
+        put_number(&text, (unsigned long)process);
+        int has = variable_of(number);
         if (has > 0)
             return 1;
         if (has < 0)
             result = -1;
         put(&seen, " ");
-        put_number(&seen, (unsigned long)process);
-        process = parent_of(process);
+        put(&seen, number);
+        process = parent_of(number);
     }
     if (process == 0)
         put(&seen, " 0");

@@ -54,7 +54,6 @@ static int tell_directory(const char *line, size_t length)
  * The error is an -errno or, if there is none to tell, not negative. Returns 0. */
 static int fail(const char *what, long error)
 {
-    static int printed;
     char line[256];
     struct text text = {line, line + sizeof line};
     size_t length;
@@ -70,7 +69,7 @@ static int fail(const char *what, long error)
     length = (size_t)(text.at - line);
     told = tell_directory(line, length);
     told |= tell_runner(file_path, directory_length ? directory_length - 1 : 0, line, length - 1);
-    if (!told && may_print && !printed++)
+    if (!told && may_print && !of_process()->printed++)
         sys(SYS_write, STDERR_FILENO, line, length);
     return 0;
 }

@@ -15,15 +15,16 @@ impl Project {
         for (unit, row) in &entry.rows {
             let raw = RawRecord::new(history.unit(*unit).unwrap()).unwrap();
             let index = raw.index().unwrap();
-            if index.key.source != source {
+            let Some(file) = index.files.iter().position(|file| file == source) else {
                 continue;
-            }
+            };
             let row = history.row(*row).unwrap();
             let mut number = 0;
             for graph in raw.graphs(&index).unwrap() {
                 for edge in &graph.edges {
-                    if is_taken(&row, number) {
-                        lines.insert(graph.node(edge.to).place.line);
+                    let place = graph.node(edge.to).place;
+                    if is_taken(&row, number) && place.file as usize == file {
+                        lines.insert(place.line);
                     }
                     number += 1;
                 }
