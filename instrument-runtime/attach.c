@@ -7,7 +7,8 @@
 #define __edgewise_map_stop __stop_edgewise_map
 #define __edgewise_units_start __start_edgewise_units
 #define __edgewise_units_stop __stop_edgewise_units
-__asm__(".pushsection " EDGEWISE_MAP_SECTION ",\"aw\",%progbits\n.balign 4096\n.zero 4096\n.popsection\n"
+__asm__(".pushsection " EDGEWISE_MAP_SECTION ",\"aw\",%progbits\n"
+        ".balign " EDGEWISE_TEXT(EDGEWISE_PAGE) "\n.zero " EDGEWISE_TEXT(EDGEWISE_PAGE) "\n.popsection\n"
         ".pushsection " EDGEWISE_UNITS_SECTION ",\"aw\",%progbits\n.balign 8\n.zero 8\n.popsection");
 #endif
 
@@ -134,9 +135,9 @@ static char *map_new(const struct edgewise_header *own, const char *module_path,
         memcpy(file + own->path_offset, module_path, own->path_length);
         if (own->case_offset)
             memcpy(file + own->case_offset, name, own->case_length);
-        *error = sys(SYS_link, temporary, file_path);
+        *error = sys(SYS_linkat, AT_FDCWD, temporary, AT_FDCWD, file_path, 0);
     }
-    sys(SYS_unlink, temporary);
+    sys(SYS_unlinkat, AT_FDCWD, temporary, 0);
     if (file && *error) {
         sys(SYS_munmap, file, own->file_size);
         return NULL;

@@ -1,6 +1,11 @@
 /* The trace runtime, one translation unit: linked once into every executable and shared library.
  * The host must not notice it: no symbol is exported, no descriptor stays open, errno and the signal
  * mask are left alone. */
+#if !defined __linux__ || !defined __ELF__ || defined __ILP32__ || \
+    !(defined __x86_64__ || defined __aarch64__ && !defined __AARCH64EB__)
+#error "edgewise traces on Linux on x86-64 and aarch64 only"
+#endif
+
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

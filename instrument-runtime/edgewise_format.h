@@ -28,8 +28,12 @@
 
 #define EDGEWISE_MAGIC "EDGWTRC1"
 #define EDGEWISE_VERSION 2
+#ifdef __x86_64__
 #define EDGEWISE_PAGE 4096
-#define EDGEWISE_HEADER_SIZE 4096
+#else
+#define EDGEWISE_PAGE 65536 /* the largest that kernels for aarch64 have */
+#endif
+#define EDGEWISE_HEADER_SIZE EDGEWISE_PAGE
 #define EDGEWISE_HEADER_USED 128
 #define EDGEWISE_UNIT_ID_SIZE 16
 #define EDGEWISE_UNIT_ENTRY_SIZE 32

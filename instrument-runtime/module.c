@@ -78,7 +78,7 @@ static long module_path(const struct dl_phdr_info *info, char path[PATH_MAX])
     /* The executable has no name. If the kernel loaded no interpreter it is static, or was started as
      * `ld.so program`, and then the link names ld.so. */
     if ((!name || !*name) && getauxval(AT_BASE))
-        length = sys(SYS_readlink, "/proc/self/exe", path, PATH_MAX - 1);
+        length = sys(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, PATH_MAX - 1);
     if (length > 0) {
         path[length] = 0;
         return length;

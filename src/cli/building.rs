@@ -24,6 +24,8 @@ pub struct Built {
     pub opaque: usize,
     pub untouched: Vec<(String, String)>,
     pub programs: BTreeSet<String>,
+    /// Programs that leave no trace, and why.
+    pub without_runtime: BTreeSet<(String, String)>,
 }
 
 /// Runs a build command to its end.
@@ -69,6 +71,9 @@ pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Buil
             }
             Event::Linked { output } => {
                 built.programs.insert(output);
+            }
+            Event::LinkedWithoutRuntime { output, reason } => {
+                built.without_runtime.insert((output, reason));
             }
             Event::NotAnalysed { sources, .. } => state.unanalysed.extend(sources),
         }

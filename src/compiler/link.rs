@@ -4,7 +4,7 @@ use super::flags::Effect;
 use super::log::{self, Event};
 use super::plan::Work;
 use super::project::Project;
-use super::runtime;
+use super::{runtime, toolchain};
 use crate::cfg::format::LinkRecord;
 use crate::ids::Fingerprint;
 use crate::instrument::{self, RECORD_SECTION};
@@ -33,9 +33,9 @@ impl Link<'_> {
         }
         let scratch = tempfile::Builder::new().prefix("edgewise-ld").tempdir()?;
         let takes_script = self.takes_script(&words);
-        let Some(object) = self.runtime_object(scratch.path(), takes_script)? else {
-            let reason = String::from("the runtime does not compile");
-            return self.link_without_runtime(&words, reason);
+        let object = match self.runtime_object(scratch.path(), takes_script)? {
+            Ok(object) => object,
+            Err(reason) => return self.link_without_runtime(&words, reason),
         };
         let mut ours = vec![object.to_string_lossy().into_owned()];
         if !words.iter().any(|word| word.contains("--build-id") && !word.ends_with("=none")) {
@@ -51,9 +51,7 @@ impl Link<'_> {
         }
         let status = command.args(&words).args(ours).status()?;
         if status.success() {
-            let output = self.work.output.as_deref().unwrap_or("a.out");
-            let output = self.project.record_path(self.directory, output);
-            log::add(&Event::Linked { output });
+            log::add(&Event::Linked { output: self.output() });
         }
         Ok(super::exit_code(status))
     }
@@ -74,11 +72,22 @@ impl Link<'_> {
     }
 
     fn link_without_runtime(&self, words: &[String], reason: String) -> anyhow::Result<i32> {
-        let arguments = self.plain.to_vec();
-        log::add(&Event::NotAnalysed { arguments, reason, sources: Vec::new() });
         let status =
             Command::new(self.compiler).current_dir(self.directory).args(words).status()?;
+        // What is only joined is linked again.
+        if self.work.link.iter().any(|argument| argument.words[0] == "-r") {
+            let arguments = self.plain.to_vec();
+            log::add(&Event::NotAnalysed { arguments, reason, sources: Vec::new() });
+        } else if status.success() {
+            log::add(&Event::LinkedWithoutRuntime { output: self.output(), reason });
+        }
         Ok(super::exit_code(status))
+    }
+
+    /// The program, as records name it.
+    fn output(&self) -> String {
+        let output = self.work.output.as_deref().unwrap_or("a.out");
+        self.project.record_path(self.directory, output)
     }
 
     /// The words of the link, objects in the place of sources.
@@ -101,13 +110,13 @@ impl Link<'_> {
         unsuited.iter().find(|word| has(word)).map(|word| format!("a link with {word}"))
     }
 
-    /// The runtime and the record of this link, as one object.
+    /// The runtime and the record of this link, as one object; or why there is none.
     fn runtime_object(
         &self,
         scratch: &Path,
         takes_script: bool,
-    ) -> anyhow::Result<Option<PathBuf>> {
-        runtime::write_sources(scratch)?;
+    ) -> anyhow::Result<Result<PathBuf, String>> {
+        runtime::write_sources(scratch, toolchain::identity(self.compiler).architecture)?;
         let record = instrument::record_only(&self.record().encode());
         let source = format!("#include \"{}\"\n{record}", runtime::MAIN_SOURCE);
         fs_err::write(scratch.join("edgewise-link.c"), source)?;
@@ -118,16 +127,21 @@ impl Link<'_> {
                     .iter()
                     .any(|prefix| a.words[0].starts_with(prefix))
         });
-        let status = Command::new(self.compiler)
+        let output = Command::new(self.compiler)
             .current_dir(scratch)
             .args(target.flat_map(|argument| &argument.words))
             .args(["-std=gnu99", "-O2", "-fPIC", "-fno-lto", "-w", "-o", "edgewise-link.o"])
             .args((!takes_script).then_some("-DEDGEWISE_NO_SCRIPT"))
             .args(["-x", "c", "-c", "edgewise-link.c"])
             .stdin(Stdio::null())
-            .stderr(Stdio::null())
-            .status()?;
-        Ok(status.success().then_some(object))
+            .output()?;
+        if output.status.success() {
+            return Ok(Ok(object));
+        }
+        let messages = String::from_utf8_lossy(&output.stderr);
+        let first = messages.lines().find_map(|line| line.split_once("error: "));
+        let first = first.map_or("", |(_, message)| message);
+        Ok(Err(format!("the runtime does not compile: {first}")))
     }
 
     /// How the program is made, and the content of whatever goes into it

@@ -20,6 +20,11 @@ pub enum Event {
     Linked {
         output: String,
     },
+    /// A program that leaves no trace.
+    LinkedWithoutRuntime {
+        output: String,
+        reason: String,
+    },
     /// The real compiler did it alone.
     NotAnalysed {
         arguments: Vec<String>,

@@ -65,13 +65,16 @@ fn summary(built: &Built) -> String {
     for (source, why) in &built.untouched {
         out.push_str(&format!("edgewise: {source} is compiled without probes: {why}\n"));
     }
+    for (program, why) in &built.without_runtime {
+        out.push_str(&format!("edgewise: {program} leaves no trace: {why}\n"));
+    }
     if built.units == 0 && built.programs.is_empty() {
         out.push_str(
             "hint: the build called no compiler that edgewise saw. Either nothing was to be done: if the\n\
              objects were made without edgewise, clean first. Or it calls a compiler by its full path: say\n\
              CC=\"edgewise cc\", or for CMake configure anew with `edgewise build -- cmake …`\n",
         );
-    } else if built.units > 0 && built.programs.is_empty() {
+    } else if built.units > 0 && built.programs.is_empty() && built.without_runtime.is_empty() {
         out.push_str(
             "hint: nothing was linked by edgewise, and a program without its runtime leaves no trace.\n\
              With CMake launchers, CMAKE_C_LINKER_LAUNCHER is needed as well\n",
