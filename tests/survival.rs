@@ -9,6 +9,7 @@ use support::Project;
 const ENDS: &str = include_str!("survival/ends.c");
 const PROCESSES: &str = include_str!("survival/processes.c");
 const PLUGIN: &str = include_str!("survival/plugin.c");
+const DIVISION: &str = include_str!("survival/division.c");
 const CONFINED: &str = include_str!("survival/confined.c");
 
 /// A project of `main.c` with this list of tests, recorded.
@@ -57,6 +58,15 @@ fn however_a_process_ends_its_edges_are_kept() {
     // After a trap more may count as reached, but never less.
     project.assert_kept("main.c", "segv");
     assert!(project.selected().is_empty());
+}
+
+/// As far as the keeper hears of it: a process that its parent waits for may die
+/// of a trap unseen.
+#[test]
+fn a_trap_does_not_lose_what_the_compiler_moved_it_across() {
+    let project = recorded(DIVISION, "fine ./prog 1\ntrap (./prog 0 &); sleep 0.3\n");
+    project.assert_kept("main.c", "fine");
+    project.assert_kept("main.c", "trap");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::TestCase;
 use super::process::{Processes, Ran};
 use crate::history::format::Outcome;
 use crate::trace::collect::{Collector, TestTrace};
+use crate::trace::derive::Reading;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -83,7 +84,8 @@ impl Pool<'_> {
             unclean: None,
             trapped: false,
         });
-        let mut collected = collector.collect(&trace);
+        let reading = if ran.trapped { Reading::AfterTrap } else { Reading::Exact };
+        let mut collected = collector.collect_as(&trace, reading);
         // What was said is clearer than what could still be written.
         if ran.unclean.is_some() {
             collected.unclean.clone_from(&ran.unclean);

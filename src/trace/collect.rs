@@ -1,7 +1,7 @@
 //! One test's traces into edges.
 
 use super::cases::{Probes, Traced};
-use super::derive::{Derivation, EdgeBits};
+use super::derive::{Derivation, EdgeBits, Reading};
 use super::format::{LOADED_NAME, TRACE_SUFFIX, TraceFile, UNCLEAN_PREFIX};
 use super::module::{Module, ModuleError};
 use crate::cfg::format::{RawRecord, UnitIndex};
@@ -23,15 +23,15 @@ pub struct ProgramRan {
 
 impl ProgramRan {
     /// Adds the edges that follow from probes.
-    fn add_rows(&self, probes: &Probes, rows: &mut Rows) {
+    fn add_rows(&self, probes: &Probes, reading: Reading, rows: &mut Rows) {
         for unit in &self.units {
             let id = unit.index.fingerprint;
             let row = match probes.get(&id) {
                 _ if unit.index.untouched.is_some() => unit.full_row(),
                 Some(probes) if probes.len() == unit.index.probe_count as usize => {
-                    unit.derivation.edges_taken(probes)
+                    unit.derivation.edges_taken(probes, reading)
                 }
-                None if unit.index.probe_count == 0 => unit.derivation.edges_taken(&[]),
+                None if unit.index.probe_count == 0 => unit.derivation.edges_taken(&[], reading),
                 // Dropped by the linker, or not what the record says.
                 _ => unit.full_row(),
             };
@@ -94,14 +94,23 @@ struct Known {
 impl Collector {
     /// Collects what the processes of a test left in `directory`.
     pub fn collect(&self, directory: &Path) -> TestTrace {
+        self.collect_as(directory, Reading::Exact)
+    }
+
+    pub fn collect_as(&self, directory: &Path, reading: Reading) -> TestTrace {
         let mut trace = TestTrace::default();
-        if let Err(problem) = self.collect_into(directory, &mut trace) {
+        if let Err(problem) = self.collect_into(directory, reading, &mut trace) {
             trace.unclean = Some(problem);
         }
         trace
     }
 
-    fn collect_into(&self, directory: &Path, trace: &mut TestTrace) -> Result<(), String> {
+    fn collect_into(
+        &self,
+        directory: &Path,
+        reading: Reading,
+        trace: &mut TestTrace,
+    ) -> Result<(), String> {
         let entries = fs_err::read_dir(directory).map_err(|e| e.to_string())?;
         let mut names: Vec<String> = Vec::new();
         for entry in entries {
@@ -125,10 +134,10 @@ impl Collector {
         let cases: BTreeSet<&String> = modules.iter().flat_map(Traced::case_names).collect();
         for module in &modules {
             let program = self.program(module)?;
-            program.add_rows(&module.everything(), &mut trace.rows);
+            program.add_rows(&module.everything(), reading, &mut trace.rows);
             for name in &cases {
                 let rows = trace.cases.entry(name.to_string()).or_default();
-                program.add_rows(&module.of_case(name), rows);
+                program.add_rows(&module.of_case(name), reading, rows);
             }
             trace.programs.push(program);
         }
