@@ -162,6 +162,24 @@ fn however_it_is_linked_its_edges_are_kept() {
 }
 
 #[test]
+fn a_compiler_that_calls_another_links_one_runtime() {
+    let project = Project::of_source(ENDS, &[]);
+    project.write("tools/my-gcc", "#!/bin/sh\nexec gcc \"$@\"\n");
+    let rights = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(project.path("tools/my-gcc"), rights).unwrap();
+    project.write(
+        "Makefile",
+        "prog: main.o\n\tmy-gcc -o prog main.o\nmain.o: main.c\n\tmy-gcc -c main.c\n",
+    );
+    project.write("tests.list", "kill ./prog kill; test $? = 137\n");
+    let path = format!("{}:{}", project.path("tools").display(), std::env::var("PATH").unwrap());
+    let output = project.command().arg("build").env("PATH", path).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    project.ok(&["run"]);
+    project.assert_reached("main.c", "kill");
+}
+
+#[test]
 fn two_programs_in_one_test_both_count() {
     let project = Project::empty();
     let program = |n: u32| {

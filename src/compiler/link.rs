@@ -14,6 +14,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// The object that is added to a link.
+const RUNTIME_OBJECT: &str = "edgewise-link.o";
+
 pub struct Link<'a> {
     pub project: &'a Project,
     pub directory: &'a Path,
@@ -28,6 +31,12 @@ impl Link<'_> {
     /// Links, and returns the exit code.
     pub fn run(&self) -> anyhow::Result<i32> {
         let words = self.words();
+        // A compiler that calls another one by its name: we were here before.
+        if words.iter().any(|word| word.ends_with(RUNTIME_OBJECT)) {
+            let mut command = Command::new(self.compiler);
+            let status = command.current_dir(self.directory).args(&words).status()?;
+            return Ok(super::exit_code(status));
+        }
         if let Some(reason) = self.unsuited() {
             return self.link_without_runtime(&words, reason);
         }
@@ -120,7 +129,7 @@ impl Link<'_> {
         let record = instrument::record_only(&self.record().encode());
         let source = format!("#include \"{}\"\n{record}", runtime::MAIN_SOURCE);
         fs_err::write(scratch.join("edgewise-link.c"), source)?;
-        let object = scratch.join("edgewise-link.o");
+        let object = scratch.join(RUNTIME_OBJECT);
         let target = self.work.link.iter().filter(|a| {
             a.effect == Effect::Code
                 && ["--target", "-target", "--sysroot", "-B"]
@@ -130,7 +139,7 @@ impl Link<'_> {
         let output = Command::new(self.compiler)
             .current_dir(scratch)
             .args(target.flat_map(|argument| &argument.words))
-            .args(["-std=gnu99", "-O2", "-fPIC", "-fno-lto", "-w", "-o", "edgewise-link.o"])
+            .args(["-std=gnu99", "-O2", "-fPIC", "-fno-lto", "-w", "-o", RUNTIME_OBJECT])
             .args((!takes_script).then_some("-DEDGEWISE_NO_SCRIPT"))
             .args(["-x", "c", "-c", "edgewise-link.c"])
             .stdin(Stdio::null())

@@ -3,7 +3,7 @@
 
 static volatile int sink;
 
-static int sum(int count, int x, int by)
+__attribute__((noinline)) static int sum(int count, int x, int by)
 {
     int s = 0;
 
@@ -14,6 +14,6 @@ static int sum(int count, int x, int by)
 
 int main(int argc, char **argv)
 {
-    sink = sum(3, argc, atoi(argv[1]));
+    sink = sum(argc + 1, argc, atoi(argv[1]));
     return 0; // @fine trap
 }
