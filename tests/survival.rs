@@ -9,7 +9,7 @@ use support::Project;
 const ENDS: &str = include_str!("survival/ends.c");
 const PROCESSES: &str = include_str!("survival/processes.c");
 const PLUGIN: &str = include_str!("survival/plugin.c");
-const DIVISION: &str = include_str!("survival/division.c");
+const TRAPS: &str = include_str!("survival/traps.c");
 const CONFINED: &str = include_str!("survival/confined.c");
 
 /// A project of `main.c` with this list of tests, recorded.
@@ -60,13 +60,25 @@ fn however_a_process_ends_its_edges_are_kept() {
     assert!(project.selected().is_empty());
 }
 
-/// As far as the keeper hears of it: a process that its parent waits for may die
-/// of a trap unseen.
+/// The compiler would divide or load before the probe on the way there.
 #[test]
-fn a_trap_does_not_lose_what_the_compiler_moved_it_across() {
-    let project = recorded(DIVISION, "fine ./prog 1\ntrap (./prog 0 &); sleep 0.3\n");
-    project.assert_kept("main.c", "fine");
-    project.assert_kept("main.c", "trap");
+fn a_trap_does_not_lose_the_edges_before_it() {
+    let list = "fine ./prog 1\n\
+                seen (./prog 0 &); sleep 0.3\n\
+                loop ./prog 0; test $? = 136\n\
+                both ./prog 0 both; test $? = 136\n\
+                call ./prog 0 call; test $? = 136\n\
+                load ./prog 0 load; test $? = 139\n";
+    for level in ["-O1", "-O2", "-O3"] {
+        let project = Project::of_source(TRAPS, &[]);
+        project.write("tests.list", list);
+        project.edit("Makefile", "-O2", level);
+        project.record();
+        project.assert_kept("main.c", "seen");
+        for test in ["fine", "loop", "both", "call", "load"] {
+            project.assert_reached("main.c", test);
+        }
+    }
 }
 
 #[test]
