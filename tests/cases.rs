@@ -11,18 +11,21 @@ use support::Project;
 const HEADER: &str = include_str!("../instrument-runtime/edgewise.h");
 const CASES: &str = include_str!("cases/cases.c");
 const LIBRARY: &str = include_str!("cases/library.c");
+const PLUGIN: &str = include_str!("cases/plugin.c");
 const DOUBTFUL: &str = include_str!("cases/doubtful.c");
 
 fn built(source: &str) -> Project {
     let project = Project::of_source(source, &[]);
     project.write("edgewise.h", HEADER);
     project.write("library.c", LIBRARY);
+    project.write("plugin.c", PLUGIN);
     project.write(
         "Makefile",
-        "all: prog\n\
+        "all: prog plugin.so\n\
+         plugin.so: plugin.c\n\t$(CC) -O2 -fPIC -shared -o plugin.so plugin.c\n\
          liblibrary.so: library.c\n\t$(CC) -O2 -fPIC -shared -o liblibrary.so library.c\n\
          prog: main.c liblibrary.so\n\
-         \t$(CC) -O2 -o prog main.c -L. -llibrary -lpthread -Wl,-rpath,'$$ORIGIN'\n",
+         \t$(CC) -O2 -o prog main.c -L. -llibrary -lpthread -ldl -Wl,-rpath,'$$ORIGIN'\n",
     );
     project.ok(&["build"]);
     project
@@ -33,6 +36,7 @@ fn trace(project: &Project, argument: &str) -> TestTrace {
     let directory = tempfile::tempdir().unwrap();
     let status = Command::new(project.path("prog"))
         .arg(argument)
+        .current_dir(project.root())
         .env("EDGEWISE_TRACE", directory.path())
         .status();
     assert!(status.unwrap().success());
@@ -85,6 +89,13 @@ fn two_cases_of_a_process_have_rows_of_their_own() {
     let project = built(CASES);
     let trace = trace(&project, "plain");
     assert_cases(&project, &trace, &["main.c", "library.c"], &["one", "two"]);
+}
+
+#[test]
+fn a_module_that_is_loaded_within_a_case_takes_part_in_it() {
+    let project = built(CASES);
+    let trace = trace(&project, "plugin");
+    assert_cases(&project, &trace, &["plugin.c"], &["loads", "uses"]);
 }
 
 #[test]

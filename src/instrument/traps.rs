@@ -36,18 +36,50 @@ pub fn probes_before_divisions(tree: &Tree<'_>, analysis: &Analysis) -> FxHashSe
 fn divisions(tree: &Tree<'_>, analysis: &Analysis) -> Vec<Vec<bool>> {
     let mut all = Vec::new();
     for (procedure, graph) in tree.procedures.iter().zip(&analysis.graphs) {
-        let mut divides = vec![false; graph.nodes.len()];
-        let body = procedure.body_range;
-        for token in (body.start..body.end).filter(|token| may_trap(tree, *token)) {
-            let start = statement_start(tree, body, token);
-            for (node, divides) in graph.nodes.iter().zip(&mut divides) {
-                let at = procedure.range.start + node.token;
-                *divides |= (start..=token).contains(&at) || node.kind == NodeKind::Opaque;
-            }
-        }
-        all.push(divides);
+        let starts = starts_of_divisions(tree, procedure.body_range);
+        let divides = graph.nodes.iter().map(|node| match node.kind {
+            NodeKind::Opaque => !starts.is_empty(),
+            _ => starts.contains(&(procedure.range.start + node.token)),
+        });
+        all.push(divides.collect());
     }
     all
+}
+
+/// Where within a pair of parentheses an expression may begin.
+#[derive(Default)]
+struct Level {
+    starts: Vec<u32>,
+    /// A statement ended in it, so that no expression around it goes on.
+    is_cut: bool,
+}
+
+/// Tokens at which an expression with a division may begin: those of the same
+/// statement that no closed parentheses keep apart from it.
+fn starts_of_divisions(tree: &Tree<'_>, body: Range) -> FxHashSet<u32> {
+    let mut found = FxHashSet::default();
+    let mut inner = Level::default();
+    let mut outer: Vec<Level> = Vec::new();
+    for token in body.start..body.end {
+        if may_trap(tree, token) {
+            for level in std::iter::once(&mut inner).chain(outer.iter_mut().rev()) {
+                found.extend(level.starts.drain(..));
+                if level.is_cut {
+                    break;
+                }
+            }
+        }
+        match tree.token_text(token) {
+            b"(" => {
+                inner.starts.push(token);
+                outer.push(std::mem::take(&mut inner));
+            }
+            b")" => inner = outer.pop().unwrap_or_default(),
+            b";" => inner = Level { starts: Vec::new(), is_cut: true },
+            _ => inner.starts.push(token),
+        }
+    }
+    found
 }
 
 /// A division by something that is not written as a number other than 0.
@@ -56,21 +88,8 @@ fn may_trap(tree: &Tree<'_>, token: u32) -> bool {
         return false;
     }
     let divisor = tree.token_text(token + 1);
-    !divisor[0].is_ascii_digit() || !divisor.iter().any(|digit| (b'1'..=b'9').contains(digit))
-}
-
-/// The first token of the statement around a token, or one before it.
-fn statement_start(tree: &Tree<'_>, body: Range, token: u32) -> u32 {
-    let mut depth = 0;
-    for before in (body.start..token).rev() {
-        match tree.token_text(before) {
-            b")" => depth += 1,
-            b"(" => depth -= 1,
-            b";" | b"{" | b"}" if depth <= 0 => return before,
-            _ => {}
-        }
-    }
-    body.start
+    !divisor.first().is_some_and(u8::is_ascii_digit)
+        || !divisor.iter().any(|digit| (b'1'..=b'9').contains(digit))
 }
 
 /// For each node, whether every way from its start comes to a division, also

@@ -1,6 +1,7 @@
 /* Cases inside one process. `// @a b` marks a line that exactly the cases a and b reach. */
 #define _GNU_SOURCE
 #include "edgewise.h"
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,10 +64,28 @@ static void forks(void)
     work(3); /* after them */
 }
 
+/* A module that is loaded within a case, and stays. */
+static void plugin(void)
+{
+    void *library;
+    int (*plugin_work)(int);
+
+    edgewise_test_begin("loads");
+    library = dlopen("./plugin.so", RTLD_NOW);
+    plugin_work = (int (*)(int))dlsym(library, "plugin_work");
+    count = plugin_work(1);
+    edgewise_test_end();
+    edgewise_test_begin("uses");
+    count = plugin_work(2);
+    edgewise_test_end();
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "forks"))
         forks();
+    else if (argc > 1 && !strcmp(argv[1], "plugin"))
+        plugin();
     else
         plain();
     return 0;
