@@ -2,7 +2,6 @@
  * a process further up was started with: at the latest in that of the keeper, which the runner starts for
  * each test and which adopts all orphans of it. */
 
-#define ANCESTORS_MAX 64 /* more than any chain of shells and drivers */
 #define WALKS_MAX 16     /* an ancestor that ends while we look leaves its children to another one */
 
 static char inherited[PATH_MAX]; /* the directory, as an ancestor has it */
@@ -53,13 +52,10 @@ static int variable_of(const char *process)
  * looked at, with *gone set if one of them ended meanwhile. */
 static int walk_ancestors(int *gone)
 {
-    struct text seen = {seen_ancestors, seen_ancestors + sizeof seen_ancestors};
     long process = sys(SYS_getppid);
     int result = 0;
 
     *gone = 0;
-    seen_ancestors[0] = 0;
-    put_number(&seen, (unsigned long)sys(SYS_getpid));
     for (int i = 0; i < ANCESTORS_MAX && process > 0; i++) {
         char number[24];
         struct text text = {number, number + sizeof number};
@@ -69,12 +65,8 @@ static int walk_ancestors(int *gone)
             return 1;
         if (has < 0)
             result = -1;
-        put(&seen, " ");
-        put(&seen, number);
         process = parent_of(number);
     }
-    if (process == 0)
-        put(&seen, " 0");
     *gone = process < 0;
     return process ? -1 : result;
 }

@@ -1,5 +1,7 @@
 /* What /proc says of a process, by its number or "self". */
 
+#define ANCESTORS_MAX 64 /* more than any chain of shells and drivers */
+
 /* Opens /proc/<process>/<name>. */
 static int open_of_process(const char *process, const char *name)
 {

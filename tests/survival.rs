@@ -246,6 +246,15 @@ fn a_process_without_room_for_its_trace_makes_its_test_unclean() {
 }
 
 #[test]
+fn a_process_without_descriptors_makes_its_test_unclean() {
+    let project = Project::of_source(QUIET, &[]);
+    project.edit("Makefile", "-O2", "-O2 -static");
+    project.write("tests.list", "none (ulimit -Sn 3; exec ./prog)\n");
+    project.record();
+    assert_unclean(&project, &[("none", "could not be traced")]);
+}
+
+#[test]
 fn a_full_disk_makes_a_test_unclean() {
     if !is_root() || !works("unshare", &["-m", "true"]) {
         return;

@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_message_says_who_and_why() {
-        let message = Message::parse(7, b"/tmp/a\nb\n7 3 1 0\nno room");
+        let message = Message::parse(7, b"/tmp/a\nb\n7 3 1 0 \nno room");
         assert_eq!(message.directory, b"/tmp/a\nb");
         assert_eq!(message.ancestors, Some(vec![7, 3, 1]));
         assert_eq!(message.why, "no room");
