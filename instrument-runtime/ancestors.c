@@ -1,56 +1,24 @@
 /* A test may clean the environment of what it starts. The variable is then found in the environment that
- * a process further up was started with. */
+ * a process further up was started with: at the latest in that of the keeper, which the runner starts for
+ * each test and which adopts all orphans of it. */
 
-#define ANCESTORS_MAX 64 /* more than any chain of shells and drivers */
+#define WALKS_MAX 16     /* an ancestor that ends while we look leaves its children to another one */
 
 static char inherited[PATH_MAX]; /* the directory, as an ancestor has it */
 
-/* Opens /proc/<process>/<name>. */
-static int open_of_process(long process, const char *name)
-{
-    char path[64];
-    struct text text = {path, path + sizeof path};
-
-    put(&text, "/proc/");
-    put_number(&text, (unsigned long)process);
-    put(&text, "/");
-    put(&text, name);
-    return sys_open(path, O_RDONLY);
-}
-
-/* The parent, from "pid (name) state parent ..."; the name may hold anything. 0 if there is none. */
-static long parent_of(long process)
-{
-    char stat[512];
-    long length, parent = 0;
-    int fd = open_of_process(process, "stat");
-
-    if (fd < 0)
-        return 0;
-    length = sys(SYS_read, fd, stat, sizeof stat - 1);
-    sys(SYS_close, fd);
-    while (length > 0 && stat[length - 1] != ')')
-        length--;
-    if (length <= 0)
-        return 0;
-    stat[sizeof stat - 1] = 0;
-    for (const char *at = stat + length + 3; *at >= '0' && *at <= '9'; at++)
-        parent = parent * 10 + (*at - '0');
-    return parent;
-}
-
-/* Copies the variable from the environment of a process to `inherited`. 1 if it is there. */
-static int variable_of(long process)
+/* Copies the variable from the environment of a process to `inherited`. 1 if it is there, -1 if the
+ * environment cannot be read. */
+static int variable_of(const char *process)
 {
     static const char wanted[] = EDGEWISE_ENVIRONMENT "=";
     char block[1024];
     size_t matched = 0, copied = 0;
     int at_start = 1, copying = 0, found = 0;
-    long length;
+    long length = 0;
     int fd = open_of_process(process, "environ");
 
     if (fd < 0)
-        return 0;
+        return -1;
     while (!found && (length = sys(SYS_read, fd, block, sizeof block)) > 0) {
         for (long i = 0; i < length && !found; i++) {
             char byte = block[i];
@@ -77,18 +45,42 @@ static int variable_of(long process)
         inherited[copied] = 0;
         found = 1;
     }
-    return found && inherited[0];
+    return found && inherited[0] ? 1 : length < 0 ? -1 : 0;
 }
 
-/* The directory that some ancestor was told of, or NULL. */
-static const char *inherited_directory(void)
+/* Looks at all ancestors once. 1 if one of them has the variable; 0 if none has; -1 if some could not be
+ * looked at, with *gone set if one of them ended meanwhile. */
+static int walk_ancestors(int *gone)
 {
     long process = sys(SYS_getppid);
+    int result = 0;
 
+    *gone = 0;
     for (int i = 0; i < ANCESTORS_MAX && process > 0; i++) {
-        if (variable_of(process))
-            return inherited;
-        process = parent_of(process);
+        char number[24];
+        struct text text = {number, number + sizeof number};
+        put_number(&text, (unsigned long)process);
+        int has = variable_of(number);
+        if (has > 0)
+            return 1;
+        if (has < 0)
+            result = -1;
+        process = parent_of(number);
     }
+    *gone = process < 0;
+    return process ? -1 : result;
+}
+
+/* The directory that some ancestor was told of, or NULL; then *unsure says that not all could be asked. */
+static const char *inherited_directory(int *unsure)
+{
+    int result, gone = 1;
+
+    for (int i = 0; i < WALKS_MAX && gone; i++) {
+        result = walk_ancestors(&gone);
+        if (result > 0)
+            return inherited;
+    }
+    *unsure = result < 0;
     return NULL;
 }

@@ -1,6 +1,11 @@
 /* The trace runtime, one translation unit: linked once into every executable and shared library.
  * The host must not notice it: no symbol is exported, no descriptor stays open, errno and the signal
  * mask are left alone. */
+#if !defined __linux__ || !defined __ELF__ || defined __ILP32__ || \
+    !(defined __x86_64__ || defined __aarch64__ && !defined __AARCH64EB__)
+#error "edgewise traces on Linux on x86-64 and aarch64 only"
+#endif
+
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -16,38 +21,26 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "edgewise_format.h"
 #include "sys.c"
 #include "text.c"
-#include "say.c"
+#include "process.c"
 #include "module.h"
 #include "module.c"
+#include "instances.c"
+#include "channel.c"
+#include "say.c"
 #include "attach.c"
 #include "loaded.c"
 #include "ancestors.c"
-
-#define SIGNAL_BIT(signal) ((uint64_t)1 << ((signal) - 1))
-
-/* Signals wait while the runtime works: a handler that sets map bytes between merging and mapping over
- * would lose them. The kernel sends SIGXFSZ for a write beyond RLIMIT_FSIZE and SIGPIPE if nobody reads
- * stderr; those that became pending here are ours, and must not kill the host. */
-static void quietly(void (*work)(void))
-{
-    static const long now[2]; /* a struct timespec of zero: do not wait */
-    const uint64_t all = ~(uint64_t)0;
-    uint64_t before, pending = 0, ours = SIGNAL_BIT(SIGXFSZ) | SIGNAL_BIT(SIGPIPE);
-
-    sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
-    sys(SYS_rt_sigpending, &pending, sizeof pending);
-    work();
-    ours &= ~pending;
-    while (sys(SYS_rt_sigtimedwait, &ours, 0, now, sizeof ours) > 0)
-        ;
-    sys(SYS_rt_sigprocmask, SIG_SETMASK, &before, 0, sizeof before);
-}
+#include "quietly.c"
+#include "cases.c"
 
 static const char *directory; /* as the environment has it */
 
@@ -56,19 +49,43 @@ static void start(void)
     if (!set_directory(directory))
         return;
     attach();
+    join_case();
     note_loaded();
+}
+
+/* A setuid program trusts no variable, and one that lost it cannot always look for it. Both may be part
+ * of a test: its runner knows. Without one this is nobody's business, and nothing is printed. */
+static void tell_of_setuid(void)
+{
+    static const char line[] = "edgewise: not traced: a setuid program";
+
+    tell_runner("", 0, line, sizeof line - 1);
+}
+
+static void tell_of_doubt(void)
+{
+    static const char line[] = "edgewise: not traced: " EDGEWISE_ENVIRONMENT
+                               " is not set, and not every ancestor can be asked for it";
+
+    tell_runner("", 0, line, sizeof line - 1);
 }
 
 /* 101 is the earliest priority a program may use; what still earlier code set is merged. */
 __attribute__((constructor(101), used)) static void edgewise_start(void)
 {
-    if (getauxval(AT_SECURE))
+    int unsure = 0;
+
+    if (getauxval(AT_SECURE)) {
+        quietly(tell_of_setuid);
         return;
+    }
     directory = getenv(EDGEWISE_ENVIRONMENT);
     if (!directory || !*directory)
-        directory = inherited_directory();
+        directory = inherited_directory(&unsure);
     if (directory)
         quietly(start);
+    else if (unsure)
+        quietly(tell_of_doubt);
 }
 
 /* Among the last of the module's destructors, so that it sees what the others loaded. */

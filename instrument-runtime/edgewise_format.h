@@ -4,12 +4,16 @@
 
 #include <stdint.h>
 
+#define EDGEWISE_TEXT_OF(number) #number
+#define EDGEWISE_TEXT(number) EDGEWISE_TEXT_OF(number)
+
 #define EDGEWISE_ENVIRONMENT "EDGEWISE_TRACE"
 #define EDGEWISE_MAP_SECTION "edgewise_map"
 #define EDGEWISE_UNITS_SECTION "edgewise_units"
 
 /* In the directory that the variable names:
  *   <build-id in hex>.trace   one per module, shared by all processes of the test
+ *   <build-id>.<hash>.trace   the same for what ran within one case of edgewise.h
  *   loaded                    one absolute path per line, of every module that a process had loaded
  *   unclean.<pid>             its existence, even empty, says that the test's trace is not complete
  *   new.<pid>.<n>             a trace file in the making; left over only if its process was killed */
@@ -18,14 +22,23 @@
 #define EDGEWISE_UNCLEAN_PREFIX "unclean."
 #define EDGEWISE_NEW_PREFIX "new."
 
+/* Runners listen on abstract sockets of this name with a number behind it, from 0 on. */
+#define EDGEWISE_CHANNEL_NAME "edgewise.runner."
+#define EDGEWISE_CHANNELS 16
+
 #define EDGEWISE_MAGIC "EDGWTRC1"
-#define EDGEWISE_VERSION 1
+#define EDGEWISE_VERSION 2
+#ifdef __x86_64__
 #define EDGEWISE_PAGE 4096
-#define EDGEWISE_HEADER_SIZE 4096
-#define EDGEWISE_HEADER_USED 112
+#else
+#define EDGEWISE_PAGE 65536 /* the largest that kernels for aarch64 have */
+#endif
+#define EDGEWISE_HEADER_SIZE EDGEWISE_PAGE
+#define EDGEWISE_HEADER_USED 128
 #define EDGEWISE_UNIT_ID_SIZE 16
 #define EDGEWISE_UNIT_ENTRY_SIZE 32
 #define EDGEWISE_BUILD_ID_MAX 32
+#define EDGEWISE_CASE_MAX 1000 /* bytes of a name */
 
 /* In memory, in EDGEWISE_UNITS_SECTION: one per instrumented unit, written by the instrumented source. */
 struct edgewise_unit {
@@ -41,7 +54,7 @@ struct edgewise_unit_entry {
     uint64_t count;                    /* 24 */
 };
 
-/* The trace file, little endian: header, map (whole pages), unit table, module path.
+/* The trace file, little endian: header, map (whole pages), unit table, module path, name of the case.
  * Only the map and `processes` ever change once the file has its name. */
 struct edgewise_header {
     uint8_t magic[8];                        /*  0 */
@@ -57,6 +70,8 @@ struct edgewise_header {
     uint32_t build_id_length;                /* 72 */
     uint32_t processes;                      /* 76: times the module was attached; forked children do not count */
     uint8_t build_id[EDGEWISE_BUILD_ID_MAX]; /* 80 */
+    uint64_t case_offset;                    /* 112: 0 if it is not of a case */
+    uint64_t case_length;                    /* 120: no NUL at the end */
 };
 
 _Static_assert(sizeof(struct edgewise_unit) == EDGEWISE_UNIT_ENTRY_SIZE, "unit descriptor");

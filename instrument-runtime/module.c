@@ -1,4 +1,4 @@
-/* Finds this module's build-id and the path of any module, the same way for all kinds of programs:
+/* Finds notes, this module's build-id and the path of any module, the same way for all kinds of programs:
  * dl_iterate_phdr works in static, static-pie, PIE and non-PIE executables and in libraries. */
 
 /* In .data, so that every link has a .data for edgewise.ld to insert after. */
@@ -78,7 +78,7 @@ static long module_path(const struct dl_phdr_info *info, char path[PATH_MAX])
     /* The executable has no name. If the kernel loaded no interpreter it is static, or was started as
      * `ld.so program`, and then the link names ld.so. */
     if ((!name || !*name) && getauxval(AT_BASE))
-        length = sys(SYS_readlink, "/proc/self/exe", path, PATH_MAX - 1);
+        length = sys(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, PATH_MAX - 1);
     if (length > 0) {
         path[length] = 0;
         return length;
@@ -90,9 +90,12 @@ static long module_path(const struct dl_phdr_info *info, char path[PATH_MAX])
     return -1;
 }
 
-static void find_build_id(struct module *module, const unsigned char *note, size_t size, size_t align)
+/* The content of a note in `size` bytes at `note`, or NULL. */
+static const unsigned char *note_in(const unsigned char *note, size_t size, size_t align, const char *name,
+                                    uint32_t type, size_t *length)
 {
     const unsigned char *end = note + size;
+    size_t name_size = strlen(name) + 1;
     ElfW(Nhdr) head;
 
     while ((size_t)(end - note) >= sizeof head) {
@@ -100,16 +103,30 @@ static void find_build_id(struct module *module, const unsigned char *note, size
         size_t at = (sizeof head + head.n_namesz + align - 1) & ~(align - 1);
         size_t next = (at + head.n_descsz + align - 1) & ~(align - 1);
         if (at + head.n_descsz > (size_t)(end - note))
-            return;
-        if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 && !memcmp(note + sizeof head, "GNU", 4)) {
-            module->build_id = note + at;
-            module->build_id_length = head.n_descsz;
-            return;
+            return NULL;
+        if (head.n_type == type && head.n_namesz == name_size && !memcmp(note + sizeof head, name, name_size)) {
+            *length = head.n_descsz;
+            return note + at;
         }
         if (next > (size_t)(end - note))
-            return;
+            return NULL;
         note += next;
     }
+    return NULL;
+}
+
+static const unsigned char *find_note(const struct dl_phdr_info *info, const char *name, uint32_t type,
+                                      size_t *length)
+{
+    const unsigned char *found = NULL;
+
+    for (int i = 0; i < info->dlpi_phnum && !found; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (segment->p_type == PT_NOTE)
+            found = note_in((const unsigned char *)(info->dlpi_addr + segment->p_vaddr), segment->p_memsz,
+                            segment->p_align == 8 ? 8 : 4, name, type, length);
+    }
+    return found;
 }
 
 static int if_this_module(struct dl_phdr_info *info, size_t size, void *data)
@@ -123,12 +140,7 @@ static int if_this_module(struct dl_phdr_info *info, size_t size, void *data)
         mine |= covers(info, &info->dlpi_phdr[i], (uintptr_t)&here);
     if (!mine)
         return 0;
-    for (int i = 0; i < info->dlpi_phnum && !module->build_id_length; i++) {
-        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-        if (segment->p_type == PT_NOTE)
-            find_build_id(module, (const unsigned char *)(info->dlpi_addr + segment->p_vaddr),
-                          segment->p_memsz, segment->p_align == 8 ? 8 : 4);
-    }
+    module->build_id = find_note(info, "GNU", NT_GNU_BUILD_ID, &module->build_id_length);
     module->path = room;
     length = module_path(info, module->path);
     module->path_length = length > 0 ? (size_t)length : 0;

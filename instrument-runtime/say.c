@@ -30,11 +30,11 @@ static int open_shared(void)
     return fd;
 }
 
-/* Returns 1 if this process had reported before: from another module, or before an exec. */
+/* Leaves a file that says so. Returns 1 if it could. */
 static int tell_directory(const char *line, size_t length)
 {
     struct text name = file_name();
-    int fd, again;
+    int fd;
 
     if (!directory_length)
         return 0;
@@ -43,21 +43,21 @@ static int tell_directory(const char *line, size_t length)
     fd = open_shared();
     if (fd < 0)
         return 0;
-    again = sys(SYS_lseek, fd, 0, SEEK_END) > 0;
     sys(SYS_write, fd, line, length); /* on a full disk the empty file says enough */
     sys(SYS_close, fd);
-    return again;
+    return 1;
 }
 
-/* The one place where a failure goes out; a further channel is to be called from here. The caller has
- * closed its descriptors: in a host that was started without descriptor 2, ours would be it.
+/* The one place where a failure goes out. Only if nobody hears of it otherwise it is printed, once: the
+ * output of the host may be what its test looks at. The caller has closed its descriptors: in a host that
+ * was started without descriptor 2, ours would be it.
  * The error is an -errno or, if there is none to tell, not negative. Returns 0. */
 static int fail(const char *what, long error)
 {
-    static int printed;
     char line[256];
     struct text text = {line, line + sizeof line};
     size_t length;
+    int told;
 
     put(&text, "edgewise: not traced: ");
     put(&text, what);
@@ -67,7 +67,9 @@ static int fail(const char *what, long error)
     }
     put(&text, "\n");
     length = (size_t)(text.at - line);
-    if (!tell_directory(line, length) && may_print && !printed++)
+    told = tell_directory(line, length);
+    told |= tell_runner(file_path, directory_length ? directory_length - 1 : 0, line, length - 1);
+    if (!told && may_print && !of_process()->printed++)
         sys(SYS_write, STDERR_FILENO, line, length);
     return 0;
 }

@@ -1,12 +1,9 @@
 /* System calls without libc: a host may have an `open`, `link` or `write` of its own, or wrap them for a
  * test, and ours would end up there. It also leaves errno alone. They return -errno on failure. */
 
-#ifndef __x86_64__
-#error "the edgewise runtime knows x86-64 only"
-#endif
-
 static long sys_call(long number, long a, long b, long c, long d, long e, long f)
 {
+#ifdef __x86_64__
     register long r10 __asm__("r10") = d;
     register long r8 __asm__("r8") = e;
     register long r9 __asm__("r9") = f;
@@ -17,6 +14,21 @@ static long sys_call(long number, long a, long b, long c, long d, long e, long f
                          : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                          : "rcx", "r11", "memory");
     return result;
+#else
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = e;
+    register long x5 __asm__("x5") = f;
+
+    __asm__ __volatile__("svc 0"
+                         : "+r"(x0)
+                         : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                         : "memory");
+    return x0;
+#endif
 }
 
 /* Up to six arguments, integers or pointers; those not given are 0. */
@@ -26,7 +38,7 @@ static long sys_call(long number, long a, long b, long c, long d, long e, long f
 
 static int sys_open(const char *path, int flags)
 {
-    return (int)sys(SYS_open, path, flags | O_CLOEXEC, 0666);
+    return (int)sys(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0666);
 }
 
 /* NULL on failure, with *error set. */

@@ -40,3 +40,16 @@ static void put_hex(struct text *text, const unsigned char *bytes, size_t length
         put_bytes(text, &"0123456789abcdef"[bytes[i] & 15], 1);
     }
 }
+
+/* The 64-bit FNV-1a hash of a string, in hex. */
+static void put_hash(struct text *text, const char *string)
+{
+    uint64_t hash = 0xcbf29ce484222325;
+    unsigned char bytes[sizeof hash];
+
+    for (; *string; string++)
+        hash = (hash ^ (unsigned char)*string) * 0x100000001b3;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(hash >> (56 - 8 * i));
+    put_hex(text, bytes, sizeof bytes);
+}

@@ -2,32 +2,12 @@
 
 mod support;
 
-use edgewise::cfg::format::RawRecord;
-use edgewise::history::{History, is_taken};
 use std::collections::BTreeSet;
 use support::Project;
 
 /// The source lines of nodes that a test reached, by its rows.
 fn lines_reached(project: &Project, test: &str) -> BTreeSet<u32> {
-    let history = History::open(&project.path(".edgewise/history")).unwrap();
-    let entry = history.test(&format!("t/{test}")).unwrap();
-    assert_eq!(entry.unclean, None);
-    let mut lines = BTreeSet::new();
-    for (unit, row) in &entry.rows {
-        let raw = RawRecord::new(history.unit(*unit).unwrap()).unwrap();
-        let index = raw.index().unwrap();
-        let row = history.row(*row).unwrap();
-        let mut number = 0;
-        for graph in raw.graphs(&index).unwrap() {
-            for edge in &graph.edges {
-                if is_taken(&row, number) {
-                    lines.insert(graph.node(edge.to).place.line);
-                }
-                number += 1;
-            }
-        }
-    }
-    lines
+    project.lines_reached("main.c", test)
 }
 
 const LOOP: &str = "\

@@ -32,6 +32,8 @@ pub struct Built {
     pub has_records: bool,
     /// Whether a configure script tried the compiler out.
     pub is_configuring: bool,
+    /// Programs that leave no trace, and why.
+    pub without_runtime: BTreeSet<(String, String)>,
 }
 
 /// Runs a build command to its end.
@@ -72,6 +74,9 @@ pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Buil
             }
             Event::Linked { output } => {
                 built.programs.insert(output);
+            }
+            Event::LinkedWithoutRuntime { output, reason } => {
+                built.without_runtime.insert((output, reason));
             }
             Event::Tried => built.is_configuring = true,
             Event::NotAnalysed { sources, inputs, reason, .. } => {

@@ -4,7 +4,7 @@ use super::flags::Effect;
 use super::log::{self, Event};
 use super::plan::Work;
 use super::project::Project;
-use super::toolchain::Compiler;
+use super::toolchain::{self, Compiler};
 use super::{response, runtime};
 use crate::cfg::format::LinkRecord;
 use crate::ids::Fingerprint;
@@ -25,6 +25,9 @@ pub enum Tool<'a> {
     Linker(&'a Path, &'a Compiler),
 }
 
+/// The object that is added to a link.
+const RUNTIME_OBJECT: &str = "edgewise-link.o";
+
 pub struct Link<'a> {
     pub project: &'a Project,
     pub directory: &'a Path,
@@ -41,28 +44,40 @@ impl Link<'_> {
     /// done without us: such a program is not traced.
     pub fn run(&self) -> anyhow::Result<i32> {
         let words = self.words();
+        // A compiler that calls another one by its name: we were here before.
+        if words.iter().any(|word| word.ends_with(RUNTIME_OBJECT)) {
+            return super::run_real(self.command().args(words));
+        }
         let Ok(scratch) = tempfile::Builder::new().prefix("edgewise-ld").tempdir() else {
             return super::run_real(self.command().args(words));
         };
         let words = response::shorten(words, scratch.path())?;
-        if self.is_suited()
-            && let Ok(Some(output)) = self.link_with_runtime(&words, scratch.path())
-            && output.status.success()
-        {
-            let name = self.work.output.as_deref().unwrap_or("a.out");
-            log::add(&Event::Linked { output: self.project.record_path(self.directory, name) });
-            return show(&output);
-        }
-        self.link_without_runtime(&words)
+        let why = match self.unsuited() {
+            Some(why) => why,
+            None => match self.link_with_runtime(&words, scratch.path())? {
+                Ok(output) if output.status.success() => {
+                    log::add(&Event::Linked { output: self.output() });
+                    return show(&output);
+                }
+                Ok(_) => String::from("the link fails with the runtime"),
+                Err(why) => why,
+            },
+        };
+        self.link_without_runtime(&words, why)
     }
 
-    fn link_without_runtime(&self, words: &[String]) -> anyhow::Result<i32> {
-        if self.compiled.is_empty() {
-            return super::run_real(self.command().args(words));
-        }
-        let output = self.command().args(words).output()?;
+    fn link_without_runtime(&self, words: &[String], reason: String) -> anyhow::Result<i32> {
+        let output = self.command().args(words).stdin(Stdio::inherit()).output()?;
         if output.status.success() {
+            // What is only joined is linked again.
+            if !self.is_partial() {
+                log::add(&Event::LinkedWithoutRuntime { output: self.output(), reason });
+            }
             return show(&output);
+        }
+        if self.compiled.is_empty() {
+            show(&output)?;
+            return Ok(super::exit_code(output.status));
         }
         // The linker is to name the user's files. Warnings were seen.
         super::run_real(self.command().args(self.plain).arg("-w"))
@@ -77,13 +92,16 @@ impl Link<'_> {
         command
     }
 
+    /// Links with the runtime, or says why there is none.
     fn link_with_runtime(
         &self,
         words: &[String],
         scratch: &Path,
-    ) -> anyhow::Result<Option<Output>> {
-        let Some(object) = self.runtime_object(scratch)? else {
-            return Ok(None);
+    ) -> anyhow::Result<Result<Output, String>> {
+        let takes_script = self.takes_script();
+        let object = match self.runtime_object(scratch, takes_script)? {
+            Ok(object) => object,
+            Err(why) => return Ok(Err(why)),
         };
         let script = scratch.join(runtime::LINKER_SCRIPT);
         let build_id = "--build-id=sha1";
@@ -91,16 +109,36 @@ impl Link<'_> {
             Tool::Driver(_) => (format!("-Wl,-T,{}", script.display()), format!("-Wl,{build_id}")),
             Tool::Linker(..) => (format!("-T{}", script.display()), build_id.to_string()),
         };
-        let given = self.work.link.iter().flat_map(|argument| &argument.words);
-        let mut has_build_id = given.filter(|word| word.contains("--build-id"));
+        let mut has_build_id = self.given().filter(|word| word.contains("--build-id"));
         let mut command = self.command();
         // The script comes first: ld takes a script of the user's before an
         // INSERT for what is to be inserted.
-        command.arg(script).args(words).arg(object);
+        command.args(takes_script.then_some(script)).args(words).arg(object);
         if has_build_id.all(|word| word.ends_with("=none")) {
             command.arg(build_id);
         }
-        Ok(Some(command.stdin(Stdio::inherit()).output()?))
+        Ok(Ok(command.stdin(Stdio::inherit()).output()?))
+    }
+
+    /// Whether the linker can add our script to its own, as that of GNU and lld do.
+    fn takes_script(&self) -> bool {
+        let mut command = self.command();
+        match self.tool {
+            Tool::Driver(_) => command
+                .args(self.given().filter(|word| word.starts_with("-fuse-ld")))
+                .arg("-Wl,--version"),
+            Tool::Linker(..) => command.arg("--version"),
+        };
+        let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output();
+        let Ok(output) = output else { return true };
+        let text = String::from_utf8_lossy(&output.stdout).to_lowercase();
+        !["gold", "mold"].iter().any(|name| text.contains(name))
+    }
+
+    /// The program, as records name it.
+    fn output(&self) -> String {
+        let output = self.work.output.as_deref().unwrap_or("a.out");
+        self.project.record_path(self.directory, output)
     }
 
     /// The words of the link, objects in the place of sources.
@@ -124,46 +162,74 @@ impl Link<'_> {
         matches!(self.tool, Tool::Driver(_))
     }
 
-    /// Whether the runtime can be part of it. It needs the C library.
-    fn is_suited(&self) -> bool {
-        let given = || self.work.link.iter().flat_map(|argument| &argument.words);
-        let parts = || given().flat_map(|word| word.trim_start_matches("-Wl,").split(','));
-        let has = |any: &[&str]| parts().any(|part| any.contains(&part));
+    /// Why the runtime cannot be part of it, if so. It needs the C library.
+    fn unsuited(&self) -> Option<String> {
         let is_bare = matches!(self.tool, Tool::Linker(..))
-            || has(&["-nostdlib", "-nodefaultlibs", "-nolibc"]);
-        let is_partial = has(&["-r", "-i", "--relocatable", "-Ur"]);
+            || self.has(&["-nostdlib", "-nodefaultlibs", "-nolibc"]);
         let has_library = || {
-            has(&["-lc", "c"])
-                || given().any(|word| word.ends_with("/libc.a") || word.contains("/libc.so"))
+            self.has(&["-lc", "c"])
+                || self.given().any(|word| word.ends_with("/libc.a") || word.contains("/libc.so"))
         };
-        !is_partial && !has(&["-m32", "-mx32"]) && (!is_bare || has_library())
+        if self.is_partial() {
+            Some(String::from("it is only a part of a program"))
+        } else if self.has(&["-m32", "-mx32"]) {
+            Some(String::from("the runtime knows 64 bits only"))
+        } else if is_bare && !has_library() {
+            Some(String::from("it is linked without the C library"))
+        } else {
+            None
+        }
     }
 
-    /// The runtime and the record of this link, as one object.
-    fn runtime_object(&self, scratch: &Path) -> anyhow::Result<Option<PathBuf>> {
-        runtime::write_sources(scratch)?;
+    fn is_partial(&self) -> bool {
+        self.has(&["-r", "-i", "--relocatable", "-Ur"])
+    }
+
+    fn given(&self) -> impl Iterator<Item = &String> {
+        self.work.link.iter().flat_map(|argument| &argument.words)
+    }
+
+    /// Whether one of some options is given, to the linker itself or through
+    /// the compiler.
+    fn has(&self, any: &[&str]) -> bool {
+        let mut parts = self.given().flat_map(|word| word.trim_start_matches("-Wl,").split(','));
+        parts.any(|part| any.contains(&part))
+    }
+
+    /// The runtime and the record of this link, as one object; or why there is none.
+    fn runtime_object(
+        &self,
+        scratch: &Path,
+        takes_script: bool,
+    ) -> anyhow::Result<Result<PathBuf, String>> {
+        let (Tool::Driver(compiler) | Tool::Linker(_, compiler)) = self.tool;
+        runtime::write_sources(scratch, toolchain::identity(compiler).architecture)?;
         let record = instrument::record_only(&self.record().encode());
         let source = format!("#include \"{}\"\n{record}", runtime::MAIN_SOURCE);
         fs_err::write(scratch.join("edgewise-link.c"), source)?;
-        let object = scratch.join("edgewise-link.o");
-        let (Tool::Driver(compiler) | Tool::Linker(_, compiler)) = self.tool;
+        let object = scratch.join(RUNTIME_OBJECT);
         let target = self.work.link.iter().filter(|a| {
             a.effect == Effect::Code
                 && ["--target", "-target", "--sysroot", "-B"]
                     .iter()
                     .any(|prefix| a.words[0].starts_with(prefix))
         });
-        let status = compiler
+        let output = compiler
             .command()
             .current_dir(scratch)
             .args(target.flat_map(|argument| &argument.words))
-            .args(["-std=gnu99", "-O2", "-fPIC", "-fno-lto", "-w", "-o", "edgewise-link.o"])
+            .args(["-std=gnu99", "-O2", "-fPIC", "-fno-lto", "-w", "-o", RUNTIME_OBJECT])
+            .args((!takes_script).then_some("-DEDGEWISE_NO_SCRIPT"))
             .args(["-x", "c", "-c", "edgewise-link.c"])
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status()?;
-        Ok(status.success().then_some(object))
+            .output()?;
+        if output.status.success() {
+            return Ok(Ok(object));
+        }
+        let messages = String::from_utf8_lossy(&output.stderr);
+        let first = messages.lines().find_map(|line| line.split_once("error: "));
+        let first = first.map_or("", |(_, message)| message);
+        Ok(Err(format!("the runtime does not compile: {first}")))
     }
 
     /// How the program is made, and the content of whatever goes into it

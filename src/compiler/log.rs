@@ -22,6 +22,11 @@ pub enum Event {
     },
     /// A configure script tried the compiler out.
     Tried,
+    /// A program that leaves no trace.
+    LinkedWithoutRuntime {
+        output: String,
+        reason: String,
+    },
     /// The real compiler did it alone.
     NotAnalysed {
         arguments: Vec<String>,

@@ -1,5 +1,6 @@
 //! The sources of the runtime, carried in this program.
 
+use crate::instrument::Architecture;
 use std::path::Path;
 
 /// The file that includes all others.
@@ -16,20 +17,33 @@ macro_rules! sources {
 sources!(
     "ancestors.c",
     "attach.c",
+    "cases.c",
+    "channel.c",
     "edgewise.c",
     "edgewise.ld",
     "edgewise_format.h",
+    "instances.c",
     "loaded.c",
     "module.c",
     "module.h",
+    "process.c",
+    "quietly.c",
     "say.c",
     "sys.c",
     "text.c",
 );
 
-/// Writes the runtime's sources into a directory.
-pub fn write_sources(directory: &Path) -> std::io::Result<()> {
-    SOURCES.iter().try_for_each(|(name, text)| fs_err::write(directory.join(name), text))
+/// Writes the runtime's sources into a directory, for a machine.
+pub fn write_sources(directory: &Path, architecture: Architecture) -> std::io::Result<()> {
+    SOURCES.iter().try_for_each(|(name, text)| {
+        let path = directory.join(name);
+        match architecture {
+            Architecture::Other if *name == LINKER_SCRIPT => {
+                fs_err::write(path, text.replace("ALIGN(4096)", "ALIGN(65536)"))
+            }
+            _ => fs_err::write(path, text),
+        }
+    })
 }
 
 /// The text of one source.

@@ -6,6 +6,7 @@ mod log;
 mod probes;
 mod returns;
 mod text;
+mod traps;
 
 use crate::cfg::draft::Site;
 use crate::cfg::unit::Analysis;
@@ -26,7 +27,8 @@ pub fn instrument(
     record: &[u8],
     architecture: Architecture,
 ) -> Vec<u8> {
-    let writer = text::Writer::new(unit, architecture);
+    let guarded = traps::probes_before_divisions(tree, analysis);
+    let writer = text::Writer::new(unit, architecture, guarded);
     let mut edits = edits::Edits::default();
     let mut probes = 0;
     for (graph, sites) in analysis.graphs.iter().zip(&analysis.sites) {

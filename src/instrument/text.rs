@@ -1,6 +1,7 @@
 //! The C that is put in.
 
 use crate::ids::{Fingerprint, ProbeId};
+use rustc_hash::FxHashSet;
 use std::fmt::Write;
 
 /// Section of the map: one byte a probe.
@@ -25,22 +26,35 @@ pub struct Writer {
     map: String,
     unit: Fingerprint,
     architecture: Architecture,
+    /// Probes that a division must not be moved above.
+    guarded: FxHashSet<ProbeId>,
 }
 
 impl Writer {
-    pub fn new(unit: Fingerprint, architecture: Architecture) -> Self {
-        Self { map: format!("__edgewise_map_{}", unit.hex()), unit, architecture }
+    pub fn new(unit: Fingerprint, architecture: Architecture, guarded: FxHashSet<ProbeId>) -> Self {
+        Self { map: format!("__edgewise_map_{}", unit.hex()), unit, architecture, guarded }
     }
 
-    /// One store that the compiler can neither move, merge nor drop.
+    /// One store that the compiler can neither move, merge nor drop, and above
+    /// which it can move nothing that traps.
     pub fn probe(&self, probe: ProbeId) -> String {
         let (map, index) = (&self.map, probe.0);
         match self.architecture {
+            // A jump that is never taken: what is behind it may not be reached.
+            Architecture::X86_64 if self.guarded.contains(&probe) => format!(
+                "__extension__({{__label__ __edgewise_never;\
+                 __asm__ __volatile__ __inline__ goto(\"movb $1,%0\"::\"m\"({map}[{index}])\
+                 :\"memory\":__edgewise_never);if(0){{__edgewise_never:__builtin_trap();}}}})"
+            ),
             // `inline` keeps gcc from counting it against inlining.
-            Architecture::X86_64 => {
-                format!(r#"__asm__ __volatile__ __inline__("movb $1,%0":"=m"({map}[{index}]))"#)
-            }
-            Architecture::Other => format!("__atomic_store_n(&{map}[{index}],1,0)"),
+            Architecture::X86_64 => format!(
+                r#"__asm__ __volatile__ __inline__("movb $1,%0":"=m"({map}[{index}])::"memory")"#
+            ),
+            // Elsewhere divisions do not trap.
+            Architecture::Other => format!(
+                "__extension__({{__atomic_store_n(&{map}[{index}],1,0);\
+                 __asm__ __volatile__(\"\":::\"memory\");}})"
+            ),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Test suites: which tests there are, and how one is run.
 
+pub mod channel;
+pub mod keeper;
 pub mod list;
 pub mod pool;
 pub mod process;

@@ -4,6 +4,7 @@ use super::TestCase;
 use super::process::{Processes, Ran};
 use crate::history::format::Outcome;
 use crate::trace::collect::{Collector, TestTrace};
+use crate::trace::derive::Reading;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -31,7 +32,7 @@ pub struct Pool<'a> {
 impl Pool<'_> {
     /// Runs the tests; false if it was interrupted.
     pub fn run(&self, tests: &[TestCase], mut consume: impl FnMut(Finished)) -> bool {
-        let processes = Processes::new();
+        let processes = Processes::default();
         let collector = Collector::default();
         let next = AtomicUsize::new(0);
         let done = AtomicBool::new(false);
@@ -80,12 +81,14 @@ impl Pool<'_> {
             },
             ending: error.to_string(),
             duration: Duration::ZERO,
-            left_over: false,
+            unclean: None,
+            trapped: false,
         });
-        let mut collected = collector.collect(&trace);
-        if ran.left_over {
-            let what = "a process of the test was still running when it ended";
-            collected.unclean.get_or_insert(String::from(what));
+        let reading = if ran.trapped { Reading::AfterTrap } else { Reading::Exact };
+        let mut collected = collector.collect_as(&trace, reading);
+        // What was said is clearer than what could still be written.
+        if ran.unclean.is_some() {
+            collected.unclean.clone_from(&ran.unclean);
         }
         let text = std::fs::read(&output).unwrap_or_default();
         let _ = std::fs::remove_file(&output);

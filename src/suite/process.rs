@@ -1,20 +1,23 @@
-//! Runs one test in a process group of its own, and finds out whether any of
-//! its processes outlives it.
+//! Runs one test under a keeper of its own, and hears of every process of it
+//! that is not traced.
 
+use super::channel::{Channel, Message};
+use super::keeper::{self, Report};
 use crate::history::format::Outcome;
 use crate::trace::format::ENVIRONMENT;
 use std::collections::HashMap;
+use std::io::Read;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long leftovers of a test may take to end.
-const GRACE: Duration = Duration::from_millis(300);
 /// How often running tests are looked after.
 const WATCH: Duration = Duration::from_millis(20);
+/// More than any chain of shells and drivers.
+const ANCESTORS_MAX: usize = 256;
 
 /// What a test's processes did, apart from their traces.
 pub struct Ran {
@@ -22,64 +25,75 @@ pub struct Ran {
     /// Exit code or signal, for people.
     pub ending: String,
     pub duration: Duration,
-    /// A process of the test was still alive when it ended.
-    pub left_over: bool,
+    /// Why the trace cannot be complete, if so.
+    pub unclean: Option<String>,
+    /// A process died of a trap.
+    pub trapped: bool,
 }
 
 /// Runs tests and ends them when asked to.
-#[derive(Default)]
 pub struct Processes {
+    /// By the process of the keeper.
     running: Mutex<HashMap<u32, Running>>,
     interrupted: AtomicBool,
+    channel: std::io::Result<Channel>,
 }
 
 struct Running {
+    trace: PathBuf,
     deadline: Option<Instant>,
     timed_out: bool,
+    unclean: Option<String>,
+}
+
+impl Default for Processes {
+    fn default() -> Self {
+        let interrupted = AtomicBool::new(false);
+        Self { running: Mutex::default(), interrupted, channel: Channel::open() }
+    }
 }
 
 impl Processes {
-    /// Becomes the parent of orphans, so that daemons of tests are noticed.
-    pub fn new() -> Self {
-        // SAFETY: a plain prctl with constant arguments.
-        unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
-        Self::default()
-    }
-
     /// Ends all tests, now and later.
     pub fn interrupt(&self) {
         self.interrupted.store(true, Ordering::SeqCst);
-        self.kill(|_| true);
+        self.end(|_| true);
     }
 
     pub fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::SeqCst)
     }
 
-    /// Ends tests whose time is up, until `done`.
+    /// Ends tests whose time is up and listens, until `done`.
     pub fn watch(&self, done: &AtomicBool, asked_to_stop: &dyn Fn() -> bool) {
         while !done.load(Ordering::SeqCst) {
             if asked_to_stop() {
                 self.interrupt();
             }
             let now = Instant::now();
-            self.kill(|running| {
+            self.end(|running| {
                 let late = running.deadline.is_some_and(|deadline| deadline <= now);
                 running.timed_out |= late;
                 late
             });
-            std::thread::sleep(WATCH);
+            match &self.channel {
+                Ok(channel) => channel.wait(WATCH),
+                Err(_) => std::thread::sleep(WATCH),
+            }
+            if let Ok(mut running) = self.running.lock() {
+                self.hear(&mut running);
+            }
         }
     }
 
-    fn kill(&self, mut which: impl FnMut(&mut Running) -> bool) {
+    fn end(&self, mut which: impl FnMut(&mut Running) -> bool) {
         let Ok(mut running) = self.running.lock() else {
             return;
         };
-        for (leader, test) in running.iter_mut() {
+        for (keeper, test) in running.iter_mut() {
             if which(test) {
-                // SAFETY: signals the process group that this test leads.
-                unsafe { libc::kill(-(*leader as i32), libc::SIGKILL) };
+                // SAFETY: asks a child of ours that was not waited for yet.
+                unsafe { libc::kill(*keeper as i32, libc::SIGTERM) };
             }
         }
     }
@@ -95,108 +109,123 @@ impl Processes {
     ) -> std::io::Result<Ran> {
         let file = fs_err::File::create(output)?.into_parts().0;
         let start = Instant::now();
-        let mut child = {
+        let mut keeper = {
             // Held over the start, so that an interrupt cannot slip between.
             let mut running = self.running.lock().map_err(|_| std::io::ErrorKind::Other)?;
             if self.is_interrupted() {
                 return Err(std::io::ErrorKind::Interrupted.into());
             }
-            let child = Command::new("/bin/sh")
-                .arg("-c")
+            let keeper = Command::new("/proc/self/exe")
+                .arg0(keeper::NAME)
                 .arg(command)
                 .current_dir(directory)
                 .env(ENVIRONMENT, trace)
                 .stdin(Stdio::null())
-                .stdout(file.try_clone()?)
+                .stdout(Stdio::piped())
                 .stderr(file)
                 .process_group(0)
                 .spawn()?;
             let deadline = timeout.map(|timeout| start + timeout);
-            running.insert(child.id(), Running { deadline, timed_out: false });
-            child
+            let test =
+                Running { trace: trace.to_path_buf(), deadline, timed_out: false, unclean: None };
+            running.insert(keeper.id(), test);
+            keeper
         };
-        let leader = child.id();
-        let status = child.wait();
+        let mut report = String::new();
+        if let Some(mut out) = keeper.stdout.take() {
+            out.read_to_string(&mut report)?;
+        }
         let duration = start.elapsed();
-        let timed_out = match self.running.lock() {
-            Ok(mut running) => running.remove(&leader).is_some_and(|test| test.timed_out),
-            Err(_) => false,
+        let test = {
+            let mut running = self.running.lock().map_err(|_| std::io::ErrorKind::Other)?;
+            self.hear(&mut running);
+            running.remove(&keeper.id())
         };
-        let status = status?;
-        let left_over = self.leaves_processes(trace);
+        // Only now: as long as it is not waited for, nobody else has its number.
+        keeper.wait()?;
+        let Some(report) = Report::parse(&report) else {
+            return Err(std::io::Error::other("the keeper of the test was killed"));
+        };
+        let (timed_out, mut unclean) =
+            test.map_or((false, None), |test| (test.timed_out, test.unclean));
+        if let Err(error) = &self.channel {
+            let why = format!("nobody would hear of processes that are not traced: {error}");
+            unclean.get_or_insert(why);
+        }
+        if report.left_over {
+            let why = "a process of the test was still running when it ended";
+            unclean.get_or_insert(String::from(why));
+        }
         let outcome = if timed_out {
             Outcome::TimedOut
         } else if self.is_interrupted() {
             Outcome::Interrupted
-        } else if status.success() {
+        } else if report.status.success() {
             Outcome::Passed
         } else {
             Outcome::Failed
         };
-        Ok(Ran { outcome, ending: status.to_string(), duration, left_over })
+        let ending = report.status.to_string();
+        Ok(Ran { outcome, ending, duration, unclean, trapped: report.trapped })
     }
 
-    /// Whether processes of the test are still alive after a short grace.
-    fn leaves_processes(&self, trace: &Path) -> bool {
-        let start = Instant::now();
-        loop {
-            if !self.has_orphans(trace) {
-                return false;
-            }
-            if start.elapsed() > GRACE {
-                return true;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-
-    /// Children of ours that lead no test are orphans of one. An orphan that
-    /// cannot be told apart counts against every test that asks.
-    fn has_orphans(&self, trace: &Path) -> bool {
-        let own = std::process::id();
-        for child in children(own) {
-            let leads = self.running.lock().map_or(true, |running| running.contains_key(&child));
-            if leads {
-                continue;
-            }
-            if is_dead(child) {
-                // SAFETY: takes note of a dead orphan that nobody else waits for.
-                unsafe { libc::waitpid(child as i32, std::ptr::null_mut(), libc::WNOHANG) };
-                continue;
-            }
-            match trace_of(child) {
-                Some(other) if other != trace.as_os_str().as_encoded_bytes() => {}
-                _ => return true,
+    /// Takes what has been said so far. What a process says before it ends is
+    /// there when its test ends.
+    fn hear(&self, running: &mut HashMap<u32, Running>) {
+        let Ok(channel) = &self.channel else { return };
+        while let Some(message) = channel.receive() {
+            let keeper = keeper_of(&message, running);
+            for (number, test) in running.iter_mut() {
+                let is_meant = match keeper {
+                    Sender::Of(keeper) => *number == keeper,
+                    Sender::Nobody => false,
+                    Sender::Unknown => true,
+                };
+                if is_meant {
+                    let why = message.why.trim_start_matches("edgewise: not traced: ");
+                    let why = format!("a process could not be traced: {why}");
+                    test.unclean.get_or_insert(why);
+                }
             }
         }
-        false
     }
 }
 
-/// Children of all threads of a process.
-fn children(process: u32) -> Vec<u32> {
+/// Which test a message is about.
+enum Sender {
+    /// The test of this keeper.
+    Of(u32),
+    /// None that runs here.
+    Nobody,
+    /// It may be any.
+    Unknown,
+}
+
+fn keeper_of(message: &Message, running: &HashMap<u32, Running>) -> Sender {
+    if !message.directory.is_empty() {
+        let of_directory = running
+            .iter()
+            .find(|(_, test)| test.trace.as_os_str().as_encoded_bytes() == message.directory);
+        return of_directory.map_or(Sender::Nobody, |(keeper, _)| Sender::Of(*keeper));
+    }
+    let ancestors = message.ancestors.clone().or_else(|| ancestors(message.process));
+    match ancestors {
+        Some(ancestors) => {
+            let keeper = ancestors.into_iter().find(|process| running.contains_key(process));
+            keeper.map_or(Sender::Nobody, Sender::Of)
+        }
+        None => Sender::Unknown,
+    }
+}
+
+/// A process and all above it, if it is still there.
+fn ancestors(process: u32) -> Option<Vec<u32>> {
     let mut found = Vec::new();
-    let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else {
-        return found;
-    };
-    for thread in threads.flatten() {
-        let text = std::fs::read_to_string(thread.path().join("children")).unwrap_or_default();
-        found.extend(text.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
+    let mut process = process;
+    while process != 0 && found.len() < ANCESTORS_MAX {
+        found.push(process);
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        process = stat.rsplit(") ").next()?.split(' ').nth(1)?.parse().ok()?;
     }
-    found
-}
-
-/// A zombie is no longer running, only not yet waited for.
-fn is_dead(process: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
-    matches!(state, None | Some('Z' | 'X'))
-}
-
-/// The trace directory that a process was started with.
-fn trace_of(process: u32) -> Option<Vec<u8>> {
-    let environment = std::fs::read(format!("/proc/{process}/environ")).ok()?;
-    let prefix = format!("{ENVIRONMENT}=");
-    let variable = environment.split(|b| *b == 0).find_map(|v| v.strip_prefix(prefix.as_bytes()));
-    variable.map(<[u8]>::to_vec)
+    Some(found)
 }

@@ -1,6 +1,7 @@
 //! One test's traces into edges.
 
-use super::derive::{Derivation, EdgeBits};
+use super::cases::{Probes, Traced};
+use super::derive::{Derivation, EdgeBits, Reading};
 use super::format::{LOADED_NAME, TRACE_SUFFIX, TraceFile, UNCLEAN_PREFIX};
 use super::module::{Module, ModuleError};
 use crate::cfg::format::{RawRecord, UnitIndex};
@@ -22,6 +23,30 @@ pub struct ProgramRan {
     is_linked_elsewhere: bool,
 }
 
+impl ProgramRan {
+    /// Adds the edges that follow from probes.
+    fn add_rows(&self, probes: &Probes, reading: Reading, rows: &mut Rows) {
+        for unit in &self.units {
+            let id = unit.index.fingerprint;
+            let row = match probes.get(&id) {
+                _ if unit.index.untouched.is_some() => unit.full_row(),
+                Some(probes) if probes.len() == unit.index.probe_count as usize => {
+                    unit.derivation.edges_taken(probes, reading)
+                }
+                None if unit.index.probe_count == 0 => unit.derivation.edges_taken(&[], reading),
+                // Dropped by the linker, or not what the record says.
+                _ => unit.full_row(),
+            };
+            match rows.get_mut(&id) {
+                Some(known) => *known |= row,
+                None => {
+                    rows.insert(id, row);
+                }
+            }
+        }
+    }
+}
+
 pub struct LoadedUnit {
     pub index: UnitIndex,
     pub raw: RawRecord,
@@ -34,12 +59,18 @@ impl LoadedUnit {
     }
 }
 
+/// Edges by unit.
+pub type Rows = BTreeMap<Fingerprint, EdgeBits>;
+
 /// What one test left behind.
 #[derive(Default)]
 pub struct TestTrace {
     pub programs: Vec<Arc<ProgramRan>>,
     /// Edges taken, by unit.
-    pub rows: BTreeMap<Fingerprint, EdgeBits>,
+    pub rows: Rows,
+    /// The same for each case that its processes told apart: its own edges and
+    /// those outside of any.
+    pub cases: BTreeMap<String, Rows>,
     /// Modules that its processes had loaded and that are not analysed.
     pub loaded: BTreeSet<PathBuf>,
     /// Why the trace is not complete, if so.
@@ -65,14 +96,23 @@ struct Known {
 impl Collector {
     /// Collects what the processes of a test left in `directory`.
     pub fn collect(&self, directory: &Path) -> TestTrace {
+        self.collect_as(directory, Reading::Exact)
+    }
+
+    pub fn collect_as(&self, directory: &Path, reading: Reading) -> TestTrace {
         let mut trace = TestTrace::default();
-        if let Err(problem) = self.collect_into(directory, &mut trace) {
+        if let Err(problem) = self.collect_into(directory, reading, &mut trace) {
             trace.unclean = Some(problem);
         }
         trace
     }
 
-    fn collect_into(&self, directory: &Path, trace: &mut TestTrace) -> Result<(), String> {
+    fn collect_into(
+        &self,
+        directory: &Path,
+        reading: Reading,
+        trace: &mut TestTrace,
+    ) -> Result<(), String> {
         let entries = fs_err::read_dir(directory).map_err(|e| e.to_string())?;
         let mut names: Vec<String> = Vec::new();
         for entry in entries {
@@ -86,12 +126,25 @@ impl Collector {
                 return Err(format!("a process could not be traced: {}", why.trim()));
             }
         }
-        let mut traced = BTreeSet::new();
+        let mut files = Vec::new();
         for name in names.iter().filter(|name| name.ends_with(TRACE_SUFFIX)) {
             let bytes = fs_err::read(directory.join(name)).map_err(|e| e.to_string())?;
-            let file = TraceFile::parse(&bytes).map_err(|e| e.to_string())?;
-            traced.insert(file.module.clone());
-            self.add(file, trace)?;
+            files.push(TraceFile::parse(&bytes).map_err(|e| e.to_string())?);
+        }
+        let traced: BTreeSet<PathBuf> = files.iter().map(|file| file.module.clone()).collect();
+        let modules = Traced::by_module(files);
+        let cases: BTreeSet<&String> = modules.iter().flat_map(Traced::case_names).collect();
+        for module in &modules {
+            let program = self.program(module)?;
+            program.add_rows(&module.everything(), reading, &mut trace.rows);
+            for name in &cases {
+                let rows = trace.cases.entry(name.to_string()).or_default();
+                program.add_rows(&module.of_case(name), reading, rows);
+            }
+            if program.is_linked_elsewhere {
+                trace.loaded.insert(program.path.clone());
+            }
+            trace.programs.push(program);
         }
         let loaded = directory.join(LOADED_NAME);
         if loaded.exists() {
@@ -105,34 +158,6 @@ impl Collector {
                 trace.loaded.insert(path);
             }
         }
-        Ok(())
-    }
-
-    fn add(&self, file: TraceFile, trace: &mut TestTrace) -> Result<(), String> {
-        let program = self.program(&file)?;
-        for unit in &program.units {
-            let id = unit.index.fingerprint;
-            let probes = file.units.iter().find(|(unit, _)| *unit == id).map(|(_, p)| p);
-            let row = match probes {
-                _ if unit.index.untouched.is_some() => unit.full_row(),
-                Some(probes) if probes.len() == unit.index.probe_count as usize => {
-                    unit.derivation.edges_taken(probes)
-                }
-                None if unit.index.probe_count == 0 => unit.derivation.edges_taken(&[]),
-                // Dropped by the linker, or not what the record says.
-                _ => unit.full_row(),
-            };
-            match trace.rows.get_mut(&id) {
-                Some(known) => *known |= row,
-                None => {
-                    trace.rows.insert(id, row);
-                }
-            }
-        }
-        if program.is_linked_elsewhere {
-            trace.loaded.insert(program.path.clone());
-        }
-        trace.programs.push(program);
         Ok(())
     }
 
@@ -150,8 +175,8 @@ impl Collector {
     }
 
     /// The program that left a trace, if it is still the same file.
-    fn program(&self, file: &TraceFile) -> Result<Arc<ProgramRan>, String> {
-        let path = &file.module;
+    fn program(&self, traced: &Traced) -> Result<Arc<ProgramRan>, String> {
+        let path = &traced.module;
         let meta = fs_err::metadata(path)
             .map_err(|_| format!("{} is gone, so its trace cannot be read", path.display()))?;
         let stamp = (meta.len(), meta.modified().ok());
@@ -170,7 +195,7 @@ impl Collector {
                 known
             }
         };
-        if known.build_id != file.build_id {
+        if known.build_id != traced.build_id {
             return Err(format!("{} was rebuilt while the test ran", path.display()));
         }
         Ok(known.program)

@@ -9,6 +9,17 @@ use rustc_hash::FxHashMap;
 /// Edge bits of a unit: its procedures' edges in their order.
 pub type EdgeBits = BitVec<u8, Lsb0>;
 
+/// How probes are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// By their word.
+    Exact,
+    /// A process died of a trap. The compiler may move what traps above probes,
+    /// those of procedures it put in place of their calls too: every procedure
+    /// that ran, or is called by name from there, took all its edges.
+    AfterTrap,
+}
+
 /// The graphs of a unit, prepared for reading traces of it.
 pub struct Derivation {
     graphs: Vec<Graph>,
@@ -17,6 +28,8 @@ pub struct Derivation {
     /// For each symbol, the procedure of this unit that calls of it enter, if
     /// that has no probe for it.
     entered_by_calls: Vec<Option<usize>>,
+    /// For each symbol, the procedure of this unit with its name.
+    defined: Vec<Option<usize>>,
     /// For each graph, the one edge into a node that is known by the node.
     behind: Vec<FxHashMap<NodeId, EdgeId>>,
 }
@@ -24,6 +37,11 @@ pub struct Derivation {
 impl Derivation {
     pub fn new(index: &UnitIndex, graphs: Vec<Graph>) -> Self {
         let mut by_name: FxHashMap<&str, usize> = FxHashMap::default();
+        let procedures = index.procedures.iter().enumerate();
+        let all: FxHashMap<&str, usize> =
+            procedures.map(|(number, procedure)| (procedure.name.as_str(), number)).collect();
+        let defined = index.symbols.iter().map(|symbol| all.get(symbol.name.as_str()).copied());
+        let defined = defined.collect();
         for (number, (procedure, graph)) in index.procedures.iter().zip(&graphs).enumerate() {
             if graph.out_edges(Graph::ENTRY).any(|(_, edge)| edge.noted == Noted::Calls) {
                 by_name.insert(&procedure.name, number);
@@ -45,7 +63,7 @@ impl Derivation {
             starts.push(next);
             next += graph.edges.len();
         }
-        Self { graphs, starts, entered_by_calls, behind }
+        Self { graphs, starts, entered_by_calls, defined, behind }
     }
 
     pub fn edge_count(&self) -> usize {
@@ -53,9 +71,10 @@ impl Derivation {
     }
 
     /// The edges that were taken, given the bytes of the unit's probes.
-    pub fn edges_taken(&self, probes: &[u8]) -> EdgeBits {
+    pub fn edges_taken(&self, probes: &[u8], reading: Reading) -> EdgeBits {
         let mut taken = Taken {
             unit: self,
+            reading,
             edges: bitvec![u8, Lsb0; 0; self.edge_count()],
             ran: self.graphs.iter().map(|_| Vec::new()).collect(),
             todo: Vec::new(),
@@ -74,6 +93,7 @@ impl Derivation {
 
 struct Taken<'a> {
     unit: &'a Derivation,
+    reading: Reading,
     edges: EdgeBits,
     /// For each graph, which nodes ran; empty as long as none is known.
     ran: Vec<Vec<bool>>,
@@ -94,6 +114,10 @@ impl Taken<'_> {
         let ran = &mut self.ran[number];
         if ran.is_empty() {
             ran.resize(self.unit.graphs[number].nodes.len(), false);
+            if self.reading == Reading::AfterTrap {
+                self.todo.extend((0..ran.len()).map(|node| (number, NodeId::new(node))));
+                ran.fill(true);
+            }
         }
         if !std::mem::replace(&mut ran[node.ix()], true) {
             self.todo.push((number, node));
@@ -103,6 +127,14 @@ impl Taken<'_> {
     fn finish(mut self) -> EdgeBits {
         while let Some((number, node)) = self.todo.pop() {
             let graph = &self.unit.graphs[number];
+            if self.reading == Reading::AfterTrap {
+                graph.out_edges(node).for_each(|(edge, _)| self.take(number, edge));
+                for symbol in &graph.node(node).calls {
+                    if let Some(callee) = self.unit.defined[*symbol as usize] {
+                        self.enter(callee);
+                    }
+                }
+            }
             // Of several that follow, as `a ?: b` has, any may have been taken.
             for (edge, _) in graph.out_edges(node).filter(|(_, e)| e.noted == Noted::Follows) {
                 self.take(number, edge);

@@ -9,16 +9,19 @@ pub const TRACE_SUFFIX: &str = ".trace";
 pub const LOADED_NAME: &str = "loaded";
 pub const UNCLEAN_PREFIX: &str = "unclean.";
 const MAGIC: &[u8; 8] = b"EDGWTRC1";
-const VERSION: u32 = 1;
-const HEADER_USED: usize = 112;
+const VERSION: u32 = 2;
+const HEADER_USED: usize = 128;
 const UNIT_ENTRY_SIZE: usize = 32;
 const BUILD_ID_MAX: usize = 32;
 
-/// One trace file: what all processes of a test did in one module.
+/// One trace file: what all processes of a test did in one module, within one
+/// case of theirs or outside of any.
 pub struct TraceFile {
     /// The module as its processes saw it.
     pub module: PathBuf,
     pub build_id: Vec<u8>,
+    /// The name of the case.
+    pub case: Option<String>,
     /// For each unit, the bytes of its probes.
     pub units: Vec<(Fingerprint, Vec<u8>)>,
 }
@@ -65,10 +68,18 @@ impl TraceFile {
                 .ok_or(TraceError("bad unit"))?;
             units.push((Fingerprint(id), probes.to_vec()));
         }
+        let case = match u64_at(header, 112) {
+            0 => None,
+            offset => {
+                let name = part(offset, u64_at(header, 120)).ok_or(TraceError("cut off"))?;
+                Some(String::from_utf8_lossy(name).into_owned())
+            }
+        };
         use std::os::unix::ffi::OsStrExt;
         Ok(Self {
             module: PathBuf::from(std::ffi::OsStr::from_bytes(path)),
             build_id: header[80..80 + id_length].to_vec(),
+            case,
             units,
         })
     }
@@ -114,7 +125,7 @@ mod tests {
         assert!(TraceFile::parse(&[0; 4096]).is_err());
         let mut wild = vec![0xff; 4096];
         wild[..8].copy_from_slice(MAGIC);
-        wild[8..12].copy_from_slice(&1u32.to_le_bytes());
+        wild[8..12].copy_from_slice(&VERSION.to_le_bytes());
         assert!(TraceFile::parse(&wild).is_err());
     }
 }

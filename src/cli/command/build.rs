@@ -68,6 +68,9 @@ fn summary(built: &Built) -> String {
     for (source, why) in &built.untouched {
         out.push_str(&format!("edgewise: {source} is compiled without probes: {why}\n"));
     }
+    for (program, why) in &built.without_runtime {
+        out.push_str(&format!("edgewise: {program} leaves no trace: {why}\n"));
+    }
     for (source, why) in built.unanalysed.iter().take(LISTED) {
         out.push_str(&format!("edgewise: {source} is not analysed: {why}\n"));
     }
@@ -85,7 +88,7 @@ fn summary(built: &Built) -> String {
              calls a compiler by its full path: say CC=\"edgewise cc\", or for CMake configure anew with\n\
              `edgewise build -- cmake …`\n",
         );
-    } else if built.units > 0 && built.programs.is_empty() {
+    } else if built.units > 0 && built.programs.is_empty() && built.without_runtime.is_empty() {
         out.push_str(
             "hint: nothing was linked by edgewise, and a program without its runtime leaves no trace.\n\
              With CMake launchers, CMAKE_C_LINKER_LAUNCHER is needed as well\n",

@@ -4,7 +4,8 @@ use crate::cli::exit;
 use crate::compiler::plan::{self, Plan};
 use crate::compiler::project::Project;
 use crate::compiler::unit::{self, Unit};
-use crate::compiler::{preprocess, runtime};
+use crate::compiler::{preprocess, runtime, toolchain};
+use crate::instrument::Architecture;
 use anyhow::{Context, bail};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
@@ -64,18 +65,19 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         Some(path) => listed(path)?,
         None => args.files.iter().map(|file| given(&directory, file, &args.flags)).collect(),
     };
+    let runtime = args.out.join(RUNTIME);
+    fs_err::create_dir_all(&runtime)?;
     for compile in &compiles {
-        let text = instrumented(&project, compile).with_context(|| compile.source.clone())?;
+        let (text, machine) =
+            instrumented(&project, compile).with_context(|| compile.source.clone())?;
         let path = args.out.join(name_of(&project, compile));
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder)?;
         }
         fs_err::write(&path, text)?;
         println!("{}", path.display());
+        runtime::write_sources(&runtime, machine)?;
     }
-    let runtime = args.out.join(RUNTIME);
-    fs_err::create_dir_all(&runtime)?;
-    runtime::write_sources(&runtime)?;
     Ok(exit::OK)
 }
 
@@ -110,7 +112,8 @@ fn listed(path: &Path) -> anyhow::Result<Vec<Compile>> {
     Ok(compiles)
 }
 
-fn instrumented(project: &Project, compile: &Compile) -> anyhow::Result<Vec<u8>> {
+/// The text of a source with probes, and the machine that it is for.
+fn instrumented(project: &Project, compile: &Compile) -> anyhow::Result<(Vec<u8>, Architecture)> {
     let Compile { directory, compiler, arguments, source } = compile;
     let work = match plan::plan(arguments) {
         Plan::Work(work) if !work.sources.is_empty() => work,
@@ -124,7 +127,8 @@ fn instrumented(project: &Project, compile: &Compile) -> anyhow::Result<Vec<u8>>
         .context("hint: arguments for the compiler go behind `--`, as in `-- -Iinclude`")?;
     let analysed = unit::analyse(project, &unit, &job, &preprocessed, &FxHashMap::default());
     let record = analysed.record(project, &unit, &job, None);
-    Ok(analysed.instrumented(&record, &job))
+    let machine = toolchain::identity(&job.compiler).architecture;
+    Ok((analysed.instrumented(&record, &job), machine))
 }
 
 /// The source's place in the project, as preprocessed C.
