@@ -26,55 +26,51 @@ pub struct Symbolic<'s> {
 /// The tokens that stand for a symbol. Empty if the two texts differ in any
 /// other way, since then nothing is certain.
 pub fn align(tree: &Tree<'_>, symbolic: &Symbolic<'_>) -> FxHashMap<u32, String> {
-    let found = by_lines(tree, symbolic).or_else(|| by_tokens(tree, symbolic));
-    let mut found = found.unwrap_or_default();
+    let mut found = symbols(tree, symbolic).unwrap_or_default();
     let constants = merged(&tree.constants);
     found.retain(|token, _| !stands_in(&constants, *token));
     found
 }
 
-/// Lays line beside line: most are equal, and are not looked at any further.
-/// `None` if that does not come out even.
-fn by_lines(tree: &Tree<'_>, symbolic: &Symbolic<'_>) -> Option<FxHashMap<u32, String>> {
+/// Lays token beside token, but for the many lines that are equal. `None` if
+/// the texts differ in more than symbols.
+fn symbols(tree: &Tree<'_>, symbolic: &Symbolic<'_>) -> Option<FxHashMap<u32, String>> {
     let (here, there) = (&*tree.text, symbolic.text);
     let (mut at, mut other) = (0, 0);
     let mut found = FxHashMap::default();
-    while at < here.len() && other < there.len() {
+    loop {
         let same = equal_bytes(&here[at..], &there[other..]);
+        if at + same == here.len() && other + same == there.len() {
+            return Some(found);
+        }
         let line = memchr::memrchr(b'\n', &here[at..at + same]).map_or(0, |end| end + 1);
         (at, other) = (at + line, other + line);
-        let (end, other_end) = (end_of_line(here, at), end_of_line(there, other));
-        if here[at..end] != there[other..other_end] {
-            let first = tree.tokens.all.partition_point(|token| (token.start as usize) < at);
-            let mut scanner = Scanner::new(&there[other..other_end]);
-            for (index, token) in tree.tokens.all.iter().enumerate().skip(first) {
-                let raw = next(&mut scanner);
-                if token.start as usize >= end || token.kind == Kind::End {
-                    (raw.kind == Kind::End).then_some(())?;
-                    break;
-                }
-                let text = &there[other..][raw.start as usize..raw.end as usize];
-                note(tree, index as u32, text, symbolic.root, &mut found)?;
+        // From here on by tokens, until both texts are at the end of a line.
+        let mut index = tree.tokens.all.partition_point(|token| (token.start as usize) < at);
+        let mut scanner = Scanner::new(&there[other..]);
+        (at, other) = loop {
+            let (token, raw) = (&tree.tokens.all[index], next(&mut scanner));
+            match (token.kind == Kind::End, raw.kind == Kind::End) {
+                (true, true) => return Some(found),
+                (false, false) => {}
+                _ => return None,
             }
-        }
-        (at, other) = (end, other_end);
+            let end = other + raw.end as usize;
+            let text = &there[other + raw.start as usize..end];
+            note(tree, index as u32, text, symbolic.root, &mut found)?;
+            index += 1;
+            let ends = (next_line(here, token.end as usize), next_line(there, end));
+            if let (Some(line), Some(other_line)) = ends {
+                break (line, other_line);
+            }
+        };
     }
-    (at == here.len() && other == there.len()).then_some(found)
 }
 
-/// Lays token beside token. `None` if the texts differ in more than symbols.
-fn by_tokens(tree: &Tree<'_>, symbolic: &Symbolic<'_>) -> Option<FxHashMap<u32, String>> {
-    let mut found = FxHashMap::default();
-    let mut other = Scanner::new(symbolic.text);
-    for (index, token) in tree.tokens.all.iter().enumerate() {
-        let raw = next(&mut other);
-        if (raw.kind == Kind::End) != (token.kind == Kind::End) {
-            return None;
-        }
-        let there = &symbolic.text[raw.start as usize..raw.end as usize];
-        note(tree, index as u32, there, symbolic.root, &mut found)?;
-    }
-    Some(found)
+/// Where the next line begins, if nothing more stands on this one.
+fn next_line(text: &[u8], from: usize) -> Option<usize> {
+    let blank = text[from..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    (text.get(from + blank) == Some(&b'\n')).then_some(from + blank + 1)
 }
 
 fn next(scanner: &mut Scanner<'_>) -> Raw {
@@ -120,11 +116,6 @@ fn equal_bytes(here: &[u8], there: &[u8]) -> usize {
     same + rest.take_while(|(here, there)| here == there).count()
 }
 
-/// Behind the end of the line that begins at some place.
-fn end_of_line(text: &[u8], start: usize) -> usize {
-    memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |length| start + length + 1)
-}
-
 fn names_symbol(text: &[u8]) -> bool {
     SYMBOLS.iter().any(|(_, name)| text.windows(name.len()).any(|w| w == name.as_bytes()))
 }
@@ -163,31 +154,48 @@ mod tests {
     use super::*;
     use crate::frontend;
 
-    fn both(text: &str, symbolic: &str) -> (Option<usize>, Option<usize>) {
+    /// How many symbols are found, `None` if the texts do not fit.
+    fn count(text: &str, symbolic: &str) -> Option<usize> {
         let tree = frontend::analyse(text.as_bytes(), None, &|_| false);
         let symbolic = Symbolic { text: symbolic.as_bytes(), root: "/home/p" };
-        let count = |found: Option<FxHashMap<u32, String>>| found.map(|found| found.len());
-        (count(by_lines(&tree, &symbolic)), count(by_tokens(&tree, &symbolic)))
+        symbols(&tree, &symbolic).map(|found| found.len())
+    }
+
+    const TEXT: &str = "# 1 \"a.c\"\nint a = 1;\nint f(void)\n{\n return 5 + 6;\n}\nint b;\n";
+
+    #[test]
+    fn symbols_are_found_where_the_texts_differ() {
+        let symbolic = TEXT.replace('5', "__edgewise_LINE");
+        assert_eq!(count(TEXT, TEXT), Some(0));
+        assert_eq!(count(TEXT, &symbolic), Some(1));
+        assert_eq!(count(TEXT.trim_end(), symbolic.trim_end()), Some(1));
+        let twice = symbolic.replace('6', "__edgewise_LINE").replace("b;", "b ;");
+        assert_eq!(count(TEXT, &twice), Some(2));
+        let file = TEXT.replace('5', "\"/home/p/a.c\"");
+        assert_eq!(count(&file, &TEXT.replace('5', "\"./a.c\"")), Some(1));
     }
 
     #[test]
-    fn lines_and_tokens_tell_the_same() {
-        let text = "# 1 \"a.c\"\nint a = 1;\nint f(void)\n{\n return 5 + 6;\n}\n";
-        let symbolic = text.replace('5', "__edgewise_LINE");
-        assert_eq!(both(text, text), (Some(0), Some(0)));
-        assert_eq!(both(text, &symbolic), (Some(1), Some(1)));
-        assert_eq!(both(text.trim_end(), symbolic.trim_end()), (Some(1), Some(1)));
-        let file = text.replace('5', "\"/home/p/a.c\"");
-        let mapped = text.replace('5', "\"./a.c\"");
-        assert_eq!(both(&file, &mapped), (Some(1), Some(1)));
-        assert_eq!(both(text, &text.replace('5', "4")), (None, None));
-        assert_eq!(both(text, &symbolic.replace("6;", "6; ;")), (None, None));
-        assert_eq!(both(text, &format!("{symbolic}int b;\n")), (None, None));
+    fn lines_and_markers_may_be_others() {
+        let text = TEXT.replace("5 + 6", "5 +\n# 9 \"a.c\" 3 4\n 6");
+        let marked = TEXT.replace("5 + 6", "\n# 5 \"a.c\"\n __edgewise_LINE\n# 5 \"a.c\" 3\n + 6");
+        assert_eq!(count(TEXT, &marked), Some(1));
+        assert_eq!(count(&text, &marked), Some(1));
+        assert_eq!(count(&text, TEXT), Some(0));
     }
 
     #[test]
-    fn other_lines_with_the_same_tokens_are_found_by_tokens() {
-        let text = "int a = 1;\nint b = 2;\n";
-        assert_eq!(both(text, "int a =\n1;\nint b = __edgewise_LINE;\n"), (None, Some(1)));
+    fn other_differences_leave_nothing_certain() {
+        let symbolic = TEXT.replace('5', "__edgewise_LINE");
+        for other in [
+            TEXT.replace('5', "4"),
+            symbolic.replace("6;", "6; ;"),
+            symbolic.replace("int b;\n", ""),
+            format!("{symbolic}int c;\n"),
+            symbolic.replace("int a", "long a"),
+            String::new(),
+        ] {
+            assert_eq!(count(TEXT, &other), None, "{other}");
+        }
     }
 }
