@@ -20,7 +20,7 @@ use std::process::Command;
 use std::sync::Mutex;
 
 /// How many programs are looked at unless somebody asks for more.
-const USUAL: u64 = 40;
+const USUAL: u64 = 24;
 const LEVELS: [&str; 3] = ["-O2", "-O0", "-O3"];
 
 fn seeds() -> u64 {

@@ -81,12 +81,19 @@ impl Rest<'_> {
     }
 
     fn probe(&self, scan: &mut Scan<'_>) -> bool {
+        let byte = |s: &mut Scan<'_>| {
+            s.word(b"(") && s.word(self.map) && s.word(b"[") && s.digits() && s.word(b"])")
+        };
         scan.all(|s| {
-            s.word(b"__asm__ __volatile__ __inline__(\"movb $1,%0\":\"=m\"(")
-                && s.word(self.map)
-                && s.word(b"[")
-                && s.digits()
-                && s.word(b"]))")
+            s.word(b"__asm__ __volatile__ __inline__(\"movb $1,%0\":\"=m\"")
+                && byte(s)
+                && s.word(b"::\"memory\")")
+        }) || scan.all(|s| {
+            s.word(b"__extension__({__label__ __edgewise_never;")
+                && s.word(b"__asm__ __volatile__ __inline__ goto(\"movb $1,%0\"::\"m\"")
+                && byte(s)
+                && s.word(b":\"memory\":__edgewise_never);")
+                && s.word(b"if(0){__edgewise_never:__builtin_trap();}})")
         })
     }
 
@@ -108,8 +115,12 @@ impl Rest<'_> {
         })
     }
 
+    /// Both arms of a condition, one of which may go without a probe.
     fn arm(&self, scan: &mut Scan<'_>) -> bool {
-        scan.all(|s| (s.word(b"?") || s.word(b":")) && self.value(s))
+        scan.all(|s| {
+            let first = s.word(b"?") && self.value(s);
+            (first || s.word(b"1")) && s.word(b":") && (self.value(s) || first && s.word(b"0"))
+        })
     }
 
     /// `P,` before an operand and `,P` behind an expression.
