@@ -275,7 +275,6 @@ impl Parser<'_, '_> {
         let parsed = if is_known { None } else { Some(self.body(close)) };
         let (opened, body) = match parsed {
             None => {
-                self.refer_to_all(body_range);
                 self.at = close;
                 (open, Body::Known)
             }
