@@ -510,3 +510,25 @@ libx.so: x.c
     ]);
     miss.edit("main.c", "int outer(void);", "int outer(void);\nint inner(void) { return 2; }", ALL);
 }
+
+/// Its entry was taken to follow from the calls in its own unit.
+#[test]
+fn a_static_procedure_with_an_alias_in_brackets_is_entered_from_elsewhere() {
+    let project = Project::empty();
+    project.write(
+        "one.c",
+        "static int f(int n)\n{\n    return n + 1;\n}\n\
+         int g(int n)\n{\n    return f(n);\n}\n[[gnu::alias(\"f\")]] int k(int n);\n",
+    );
+    project.write(
+        "main.c",
+        "int g(int n), k(int n);\nint main(int argc, char **argv)\n{\n    (void)argv;\n    \
+         return (argc > 1 ? k(0) : g(0)) - 1;\n}\n",
+    );
+    project.write("Makefile", "prog: one.c main.c\n\t$(CC) -std=gnu2x -O2 -o prog one.c main.c\n");
+    project.write_config();
+    project.write("tests.list", "direct ./prog\nalias ./prog a\n");
+    project.record();
+    project.edit("one.c", "return n + 1;", "return 1 + n;");
+    assert_eq!(project.selected(), ["alias", "direct"]);
+}

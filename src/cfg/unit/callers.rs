@@ -81,17 +81,14 @@ impl Callers {
                 if !in_body {
                     file.pass(tree.token_text(token));
                 }
+                // Attributes may name it in a string, in any of their spellings.
+                if !in_body && this.kind == Kind::Text {
+                    remove_words(tree, tree.token_text(token), candidates);
+                }
                 continue;
             }
             if matches!(this.name, kw::ATTRIBUTE | kw::ASM) {
-                strings_behind(tree, token).for_each(|text| {
-                    words(&String::from_utf8_lossy(text)).for_each(|word| {
-                        tree.tokens
-                            .names
-                            .find(word.as_bytes())
-                            .map(|name| candidates.remove(&name));
-                    });
-                });
+                strings_behind(tree, token).for_each(|text| remove_words(tree, text, candidates));
             }
             let Some(decl) = candidates.get(&this.name) else { continue };
             let is_known = tree.refs.get(token) == Ref::Decl(*decl)
@@ -106,9 +103,16 @@ impl Callers {
         }
         for pragma in &tree.tokens.pragmas {
             let text = &tree.text[pragma.start as usize..pragma.end as usize];
-            words(&String::from_utf8_lossy(text)).for_each(|word| {
-                tree.tokens.names.find(word.as_bytes()).map(|name| candidates.remove(&name));
-            });
+            remove_words(tree, text, candidates);
+        }
+    }
+}
+
+/// Takes away the candidates whose names stand in a text.
+fn remove_words(tree: &Tree<'_>, text: &[u8], candidates: &mut FxHashMap<Name, DeclId>) {
+    for word in words(&String::from_utf8_lossy(text)) {
+        if let Some(name) = tree.tokens.names.find(word.as_bytes()) {
+            candidates.remove(&name);
         }
     }
 }
