@@ -1,13 +1,14 @@
 //! CPU time of children and of this thread, and memory that this thread holds.
 
 use edgewise::compiler::preprocess::Job;
-use std::alloc::{GlobalAlloc, Layout, System};
+use mimalloc::MiMalloc;
+use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::io::Read;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// The system's allocator; counts what a thread holds while it is asked to.
+/// The allocator of our programs; counts what a thread holds while it is asked to.
 pub struct Counting;
 
 #[derive(Clone, Copy)]
@@ -33,21 +34,21 @@ fn count(change: isize) {
     });
 }
 
-// SAFETY: every request goes to the system's allocator as it is.
+// SAFETY: every request goes to the allocator as it is.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        unsafe { System.alloc(layout) }
+        unsafe { MiMalloc.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         count(-(layout.size() as isize));
-        unsafe { System.dealloc(pointer, layout) }
+        unsafe { MiMalloc.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size as isize - layout.size() as isize);
-        unsafe { System.realloc(pointer, layout, size) }
+        unsafe { MiMalloc.realloc(pointer, layout, size) }
     }
 }
 

@@ -97,12 +97,22 @@ pub struct Scanner<'t> {
     digraphs: Vec<(u32, [u8; 2])>,
 }
 
-fn starts_word(byte: u8) -> bool {
+const fn starts_word(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$' || byte >= 0x80
 }
 
 fn continues_word(byte: u8) -> bool {
-    starts_word(byte) || byte.is_ascii_digit()
+    /// Looked up rather than computed: most bytes of a text are asked for.
+    const IN_WORD: [bool; 256] = {
+        let mut table = [false; 256];
+        let mut byte = 0;
+        while byte < table.len() {
+            table[byte] = starts_word(byte as u8) || (byte as u8).is_ascii_digit();
+            byte += 1;
+        }
+        table
+    };
+    IN_WORD[byte as usize]
 }
 
 impl<'t> Scanner<'t> {
@@ -212,9 +222,8 @@ impl<'t> Scanner<'t> {
 
     fn word(&mut self) -> Kind {
         let start = self.at;
-        while self.at < self.text.len() && continues_word(self.text[self.at]) {
-            self.at += 1;
-        }
+        let rest = &self.text[start..];
+        self.at += rest.iter().position(|byte| !continues_word(*byte)).unwrap_or(rest.len());
         let word = &self.text[start..self.at];
         if word.len() <= 2 && matches!(word, b"L" | b"u" | b"U" | b"u8") {
             match self.peek(0) {

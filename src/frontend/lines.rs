@@ -1,6 +1,8 @@
 //! The way back from an offset in preprocessed text to file and line.
 
+use crate::ids::FpHasher;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// Where a place of the text comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,15 +53,8 @@ impl LineMap {
     /// Reads `# 12 "file.c" 1 3` (also in the `#line` form). `next` is where
     /// the next line begins. False if the line is no marker.
     pub fn marker(&mut self, line: &[u8], next: usize) -> bool {
-        let rest = line[1..].trim_ascii_start();
-        let rest = rest.strip_prefix(b"line").unwrap_or(rest).trim_ascii_start();
-        let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
-        let Some(number) =
-            std::str::from_utf8(&rest[..digits]).ok().and_then(|n| n.parse::<u32>().ok())
-        else {
-            return false;
-        };
-        let rest = rest[digits..].trim_ascii_start();
+        let Some((number, rest)) = marked(line) else { return false };
+        let rest = rest.trim_ascii_start();
         let flags = rest.rsplit(|byte| *byte == b'"').next().unwrap_or_default();
         let file = match unquote(rest) {
             Some(name) => self.file(name),
@@ -110,6 +105,30 @@ impl LineMap {
     }
 }
 
+/// The number of a line marker, and what stands behind it.
+fn marked(line: &[u8]) -> Option<(u32, &[u8])> {
+    let rest = line.strip_prefix(b"#")?.trim_ascii_start();
+    let rest = rest.strip_prefix(b"line").unwrap_or(rest).trim_ascii_start();
+    let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+    let number = std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()?;
+    Some((number, &rest[digits..]))
+}
+
+/// Puts a part of a text into a hasher, line by line. Line markers and empty
+/// lines are left out: these change where code only moved.
+pub fn hash_lines(text: &[u8], part: Range<usize>, hasher: &mut FpHasher) {
+    let mut from = part.start;
+    let mut is_start = from == 0 || text[from - 1] == b'\n';
+    for end in memchr::memchr_iter(b'\n', &text[part.clone()]).chain([part.len()]) {
+        let line = &text[from..part.start + end];
+        let is_marker = is_start && marked(line).is_some();
+        if !line.is_empty() && !is_marker {
+            hasher.bytes(line);
+        }
+        (from, is_start) = (part.start + end + 1, true);
+    }
+}
+
 /// The text between the quotes at the start of `rest`, escapes undone.
 fn unquote(rest: &[u8]) -> Option<String> {
     let mut bytes = rest.strip_prefix(b"\"")?.iter();
@@ -126,7 +145,30 @@ fn unquote(rest: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::hash_lines;
     use crate::frontend::lex::lex;
+    use crate::ids::{Fingerprint, FpHasher};
+
+    fn of_lines(text: &str, from: usize) -> Fingerprint {
+        let mut hasher = FpHasher::new("");
+        hash_lines(text.as_bytes(), from..text.len(), &mut hasher);
+        hasher.finish()
+    }
+
+    #[test]
+    fn moved_lines_have_the_same_fingerprint() {
+        let text = of_lines("# 1 \"a.c\"\nint a;\n b;", 0);
+        assert_eq!(text, of_lines("# 9 \"b.c\" 2\n\nint a;\n#line 7\n b;\n", 0));
+        assert_ne!(text, of_lines("# 1 \"a.c\"\nint a; b;", 0));
+        assert_ne!(text, of_lines("# 1 \"a.c\"\nint a;\n#pragma b\n b;", 0));
+    }
+
+    #[test]
+    fn what_only_looks_like_a_marker_counts() {
+        // The lexer takes neither for one.
+        assert_ne!(of_lines("a\n# 99999999999\n", 0), of_lines("a\n", 0));
+        assert_ne!(of_lines("}# 5\n", 1), of_lines("}\n", 1));
+    }
 
     #[test]
     fn offsets_map_to_the_marked_file_and_line() {

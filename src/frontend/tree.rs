@@ -1,7 +1,8 @@
 //! Our own small tree of a unit: only what control flow and meaning need.
 //! Everything else stays a range of tokens.
 
-use super::lex::Tokens;
+use super::lex::{PragmaAt, Tokens};
+use super::lines::hash_lines;
 use super::names::Name;
 use crate::ids::{DeclId, Fingerprint, FpHasher};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -446,13 +447,17 @@ impl Refs {
 }
 
 impl Tree<'_> {
-    /// A fingerprint of the text of tokens.
+    /// Of the text of some tokens, wherever it stands.
     pub fn fingerprint(&self, range: Range) -> Fingerprint {
-        let mut hasher = FpHasher::new("tokens");
-        for token in range.start..range.end {
-            hasher.bytes(self.token_text(token));
-        }
+        let mut hasher = FpHasher::new("lines");
+        hash_lines(&self.text, self.bytes_of(range), &mut hasher);
         hasher.finish()
+    }
+
+    /// Where the text of some tokens stands. There is at least one.
+    pub fn bytes_of(&self, range: Range) -> std::ops::Range<usize> {
+        let tokens = &self.tokens.all[range.start as usize..range.end as usize];
+        tokens[0].start as usize..tokens[tokens.len() - 1].end as usize
     }
 
     pub fn token_text(&self, token: u32) -> &[u8] {
@@ -466,11 +471,12 @@ impl Tree<'_> {
         self.symbol_tokens.get(first).is_some_and(|token| *token < range.end)
     }
 
-    /// Whether a pragma stands before one of some tokens.
-    pub fn has_pragmas(&self, range: Range) -> bool {
+    /// The pragmas that stand before some tokens.
+    pub fn pragmas_in(&self, range: Range) -> &[PragmaAt] {
         let pragmas = &self.tokens.pragmas;
         let first = pragmas.partition_point(|pragma| pragma.token < range.start);
-        pragmas.get(first).is_some_and(|pragma| pragma.token < range.end)
+        let length = pragmas[first..].partition_point(|pragma| pragma.token < range.end);
+        &pragmas[first..first + length]
     }
 
     /// The source text of a range of tokens, white space squeezed; not much

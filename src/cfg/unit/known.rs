@@ -8,6 +8,7 @@
 use super::symbols::sorted;
 use super::{Analysis, UnitBuilder};
 use crate::cfg::format::*;
+use crate::frontend::lines::hash_lines;
 use crate::frontend::tree::*;
 use crate::ids::{Fingerprint, FpHasher};
 
@@ -65,24 +66,17 @@ impl<'o> Known<'o> {
 /// All text but that of closed bodies, and all pragmas.
 pub fn outside(tree: &Tree<'_>) -> Fingerprint {
     let mut hasher = FpHasher::new("outside");
-    let closed = tree.procedures.iter().filter(|procedure| procedure.is_closed);
-    let mut pragmas = tree.tokens.pragmas.iter().peekable();
     let mut from = 0;
-    let ends = [tree.tokens.all.len() as u32];
-    let bodies = closed.map(|p| (p.body_range.start, p.body_range.end));
-    for (open, close) in bodies.chain(ends.map(|end| (end, end))) {
-        for token in from..close {
-            while let Some(pragma) = pragmas.next_if(|pragma| pragma.token <= token) {
-                hasher.str("#");
-                hasher.bytes(&tree.text[pragma.start as usize..pragma.end as usize]);
-            }
-            if token < open {
-                hasher.bytes(tree.token_text(token));
-            }
-        }
+    for procedure in tree.procedures.iter().filter(|procedure| procedure.is_closed) {
+        let body = tree.bytes_of(procedure.body_range);
+        hash_lines(&tree.text, from..body.start, &mut hasher);
         hasher.str("{}");
-        from = close;
+        for pragma in tree.pragmas_in(procedure.body_range) {
+            hasher.bytes(&tree.text[pragma.start as usize..pragma.end as usize]);
+        }
+        from = body.end;
     }
+    hash_lines(&tree.text, from..tree.text.len(), &mut hasher);
     hasher.finish()
 }
 

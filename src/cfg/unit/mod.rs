@@ -130,7 +130,7 @@ fn analyse_with(
         let is_plain = procedure.is_closed && opaque.is_none();
         let is_recognised = is_plain
             && !tree.has_symbols(procedure.body_range)
-            && !tree.has_pragmas(procedure.body_range);
+            && tree.pragmas_in(procedure.body_range).is_empty();
         procedures.push(ProcedureIndex {
             is_nested: procedure.is_nested,
             body: is_recognised.then(|| tree.fingerprint(procedure.body_range)),
