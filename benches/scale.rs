@@ -9,6 +9,7 @@
 #[path = "../tests/scale/shapes.rs"]
 mod shapes;
 
+use edgewise::cfg::format::Detail;
 use edgewise::cfg::unit;
 use edgewise::frontend;
 use edgewise::ids::Fingerprint;
@@ -117,7 +118,7 @@ fn measure_one(name: &str, size: &str) -> ExitCode {
         let start = seconds_used();
         let mut tree = frontend::analyse(text.as_bytes(), None, &|_| false);
         let mut analysis = unit::analyse(&mut tree, &FxHashMap::default());
-        instrument::assign_probes(&mut analysis, instrument::PlainCode::GoesOn);
+        instrument::assign_probes(&mut analysis, instrument::PlainCode::GoesOn, Detail::default());
         let unit = Fingerprint::default();
         black_box(instrument::instrument(&tree, &analysis, unit, &[], Architecture::Other));
         println!("{}", seconds_used() - start);

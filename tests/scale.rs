@@ -7,6 +7,7 @@
 #[path = "scale/shapes.rs"]
 mod shapes;
 
+use edgewise::cfg::format::Detail;
 use edgewise::cfg::unit;
 use edgewise::frontend;
 use edgewise::ids::Fingerprint;
@@ -20,7 +21,7 @@ fn check(name: &str) {
     let text = format!("# 1 \"t.c\"\n{}", make(*size));
     let mut tree = frontend::analyse(text.as_bytes(), None, &|_| false);
     let mut analysis = unit::analyse(&mut tree, &FxHashMap::default());
-    instrument::assign_probes(&mut analysis, instrument::PlainCode::GoesOn);
+    instrument::assign_probes(&mut analysis, instrument::PlainCode::GoesOn, Detail::default());
     let unit = Fingerprint::default();
     let out = instrument::instrument(&tree, &analysis, unit, &[], Architecture::Other);
     assert!(out.len() >= text.len());

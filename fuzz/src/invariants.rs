@@ -3,7 +3,7 @@
 use crate::{ranges, strip};
 use edgewise::cfg::draft::Site;
 use edgewise::cfg::format::{
-    Declaration, Definition, EdgeLabel, Graph, NodeKind, ProcedureIndex, Symbol,
+    Declaration, Definition, Detail, EdgeLabel, Graph, NodeKind, ProcedureIndex, Symbol,
 };
 use edgewise::cfg::unit::{self, Analysis};
 use edgewise::frontend::symbols::Symbolic;
@@ -62,7 +62,7 @@ fn check_again(text: &[u8], first: &Found) {
     let symbolic = Symbolic { text, root: "." };
     let mut tree = frontend::analyse(text, Some(&symbolic), &is_system);
     let mut analysis = unit::analyse(&mut tree, &FxHashMap::default());
-    instrument::assign_probes(&mut analysis, instrument::PlainCode::GoesOn);
+    instrument::assign_probes(&mut analysis, instrument::PlainCode::GoesOn, Detail::default());
     assert_eq!(*first, found(analysis), "another result the second time");
 }
 
@@ -157,7 +157,8 @@ fn check_ways_out(graph: &Graph, kind: NodeKind, index: usize) {
 
 /// Probes are numbered without gaps, and only where there is a place for them.
 fn check_probes(analysis: &mut Analysis) {
-    let count = instrument::assign_probes(analysis, instrument::PlainCode::GoesOn);
+    let count =
+        instrument::assign_probes(analysis, instrument::PlainCode::GoesOn, Detail::default());
     let mut next = 0;
     for (graph, sites) in analysis.graphs.iter().zip(&analysis.sites) {
         for (edge, site) in graph.edges.iter().zip(sites) {

@@ -40,6 +40,7 @@ pub struct UnitIndex {
     /// How it is compiled, apart from the text: flags and compiler.
     pub how: Fingerprint,
     pub command: Command,
+    pub detail: Detail,
     /// Files whose text the unit is made of, as far as they are not the
     /// system's. Relative to the root where below it.
     pub files: Vec<String>,
@@ -62,6 +63,26 @@ pub struct UnitIndex {
     /// Why the unit as a whole is not instrumented, if so.
     pub untouched: Option<String>,
     pub problems: Vec<String>,
+}
+
+/// How much a unit notes of what runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Detail {
+    pub granularity: Granularity,
+    /// Whether procedures note that they are entered a second time.
+    pub counts_entries: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Granularity {
+    /// Which procedures are entered: a procedure that is counts as if it took
+    /// all its edges.
+    Procedure,
+    #[default]
+    Edge,
+    /// Edges, and a log of every node as it runs.
+    Path,
 }
 
 /// The compile command, free of absolute paths below the root.
@@ -136,6 +157,8 @@ pub struct ProcedureIndex {
     pub body: Option<Fingerprint>,
     /// Functions whose address it takes, as indices into the symbols.
     pub takes: Vec<u32>,
+    /// The probe that says that it was entered a second time, in units that note it.
+    pub again: Option<ProbeId>,
     /// Why it is opaque, if so.
     pub opaque: Option<String>,
     pub place: Place,

@@ -5,7 +5,7 @@ use super::workspace::Workspace;
 use crate::history::format::FileState;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -22,6 +22,10 @@ pub struct BuildState {
     /// Of some of them it is not known what they are made of.
     #[serde(default)]
     pub has_unknown_inputs: bool,
+    /// Programs that leave no trace, each with the files of its units if these
+    /// are known: any test may run them.
+    #[serde(default)]
+    pub untraced: BTreeMap<String, Option<BTreeSet<String>>>,
     /// Build descriptions when the last build began that succeeded.
     pub descriptions: Option<FileState>,
 }

@@ -73,9 +73,11 @@ pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Buil
                 built.untouched.extend(untouched.map(|why| (source, why)));
             }
             Event::Linked { output } => {
+                state.untraced.remove(&output);
                 built.programs.insert(output);
             }
             Event::LinkedWithoutRuntime { output, reason } => {
+                state.untraced.insert(output.clone(), files_of_program(workspace, &output));
                 built.without_runtime.insert((output, reason));
             }
             Event::Tried => built.is_configuring = true,
@@ -132,6 +134,18 @@ fn generator_files(workspace: &Workspace, traces: &Path) -> BTreeSet<String> {
         !file.is_empty() && workspace.project.root.join(file).starts_with(&workspace.project.root)
     });
     files
+}
+
+/// Files of the units of a program that leaves no trace: any test may run it.
+/// `None` if it cannot be read.
+fn files_of_program(workspace: &Workspace, program: &str) -> Option<BTreeSet<String>> {
+    let module = Module::read(&workspace.project.root.join(program)).ok()?;
+    let mut files = BTreeSet::new();
+    for unit in &module.records.units {
+        files.extend(unit.index().ok()?.files);
+    }
+    files.retain(|file| !file.is_empty());
+    Some(files)
 }
 
 /// Links named like the compilers of this machine, all to this program.

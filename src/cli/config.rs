@@ -1,6 +1,7 @@
 //! `edgewise.toml`.
 
 use crate::compiler::project::CONFIG_FILE;
+use crate::compiler::settings::Settings;
 use crate::suite::{SuiteError, TestCase, list};
 use anyhow::{Context, bail};
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -22,6 +23,8 @@ pub struct Config {
     pub strict_lines: bool,
     #[serde(default)]
     pub build: Build,
+    #[serde(default)]
+    instrument: Settings,
     #[serde(default, rename = "suite")]
     suites: Vec<Suite>,
 }
@@ -62,7 +65,10 @@ impl Config {
             }
             Err(error) => return Err(error.into()),
         };
-        toml::from_str(&text).with_context(|| format!("{CONFIG_FILE} is not right"))
+        let config: Self =
+            toml::from_str(&text).with_context(|| format!("{CONFIG_FILE} is not right"))?;
+        globs(&config.instrument.skip, "skip of [instrument]")?;
+        Ok(config)
     }
 
     /// All tests of all suites, in order.

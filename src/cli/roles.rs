@@ -17,6 +17,8 @@ pub enum Role {
     Source,
     /// A header of code that is not analysed, perhaps.
     UnanalysedInput,
+    /// Part of a program that leaves no trace.
+    Untraced,
     /// The user said that it matters to all.
     RetestAll,
     /// Nobody knows who reads it.
@@ -57,6 +59,12 @@ pub fn changes(
             continue;
         }
         if files::is_configuration(workspace, name) || ignored.is_match(name) {
+            continue;
+        }
+        let mut untraced = built.untraced.values();
+        let is_of_unit = units.all.contains(name) || name.ends_with(".c");
+        if untraced.any(|files| files.as_ref().map_or(is_of_unit, |files| files.contains(name))) {
+            found.push((name.clone(), Role::Untraced));
             continue;
         }
         if units.all.contains(name) {
@@ -104,6 +112,9 @@ pub fn explain(
         }
         Role::UnanalysedInput => {
             (format!("{file} {verb}: code that is not analysed may include it"), Some(REBUILD))
+        }
+        Role::Untraced => {
+            (format!("{file} {verb}: a program that leaves no trace is made of it"), None)
         }
         Role::RetestAll => (format!("{file} {verb}, and retest-all names it"), None),
         Role::BuildDescription | Role::Source => {

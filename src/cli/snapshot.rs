@@ -1,7 +1,7 @@
 //! The new version of the programs of a history: from the sources as they are
 //! now, or from the programs as they were built.
 
-use crate::cfg::format::RawRecord;
+use crate::cfg::format::{RawRecord, UnitIndex};
 use crate::cfg::unit::Known;
 use crate::compiler::preprocess;
 use crate::compiler::project::Project;
@@ -112,7 +112,8 @@ fn renew(project: &Project, old: &Arc<UnitVersion>) -> Result<Arc<UnitVersion>, 
         let first = error.lines().find(|l| l.contains("error")).or(error.lines().next());
         format!("{source} does not preprocess: {}", first.unwrap_or_default())
     };
-    let unit = Unit { key: old.index.key.clone(), command: old.index.command.clone() };
+    let UnitIndex { key, command, detail, .. } = &old.index;
+    let unit = Unit { key: key.clone(), command: command.clone(), detail: *detail };
     let job = unit.job(project).map_err(explain)?;
     let preprocessed = preprocess::preprocess(project, &job, &[]).map_err(explain)?;
     if unit.fingerprint(project, &job, &preprocessed.text) == old.fingerprint() {

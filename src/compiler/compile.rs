@@ -7,6 +7,7 @@ use super::log::{self, Event};
 use super::plan::Work;
 use super::preprocess::{self, Job, Preprocessed};
 use super::project::Project;
+use super::settings::Settings;
 use super::toolchain::{self, Compiler};
 use super::unit::{self, Unit};
 use super::{NotAnalysed, REJECTED, run_real};
@@ -15,11 +16,15 @@ use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+/// Why a unit goes without probes that nobody wants to have any.
+const SKIPPED: &str = "`skip` of [instrument] names it";
+
 /// How often procedures that the compiler rejects are made opaque.
 const RETRIES: usize = 3;
 
 pub struct Compile<'a> {
     pub project: &'a Project,
+    pub settings: &'a Settings,
     pub directory: &'a Path,
     /// The compiler as the user calls it, and the real one.
     pub compiler_name: &'a str,
@@ -59,7 +64,10 @@ impl Compile<'_> {
         let check = Check::start(self.compiler, self.directory, self.work, self.source, is_clang);
         let aside = diagnostics::arguments(self.work, is_clang);
         let first = self.prepare(is_clang).and_then(|prepared| {
-            let attempt = self.attempt(&prepared, &FxHashMap::default(), aside)?;
+            let attempt = match self.settings.skips(&prepared.unit.key.source) {
+                true => self.attempt_untouched(&prepared, SKIPPED, aside)?,
+                false => self.attempt(&prepared, &FxHashMap::default(), aside)?,
+            };
             Ok((prepared, attempt))
         });
         let is_silent = check.map(Check::wait_silent);
@@ -111,7 +119,7 @@ impl Compile<'_> {
 
     fn prepare(&self, is_clang: bool) -> anyhow::Result<Prepared> {
         let scratch = tempfile::Builder::new().prefix("edgewise-cc").tempdir()?;
-        let unit = Unit::of_compile(
+        let mut unit = Unit::of_compile(
             self.project,
             self.directory,
             self.compiler_name,
@@ -119,6 +127,7 @@ impl Compile<'_> {
             self.source,
             self.object_name,
         );
+        unit.detail = self.settings.detail();
         let job = unit.job(self.project)?;
         let dependencies = self.work.dependencies.arguments(self.dependency_name, is_clang);
         let preprocessed = preprocess::preprocess(self.project, &job, &dependencies)?;
@@ -165,18 +174,29 @@ impl Compile<'_> {
 
     /// The unit as it is, with a record that says so.
     fn compile_untouched(&self, prepared: &Prepared, why: &str) -> anyhow::Result<i32> {
+        let why = format!("{REJECTED}: {why}");
+        match self.attempt_untouched(prepared, &why, &["-w"]) {
+            Ok(attempt) if attempt.is_made => self.finish(prepared, &attempt.event),
+            // Its words were seen.
+            _ => self.leave(&why, &["-w"]),
+        }
+    }
+
+    fn attempt_untouched(
+        &self,
+        prepared: &Prepared,
+        why: &str,
+        aside: &[&str],
+    ) -> anyhow::Result<Attempt> {
         let Prepared { unit, job, preprocessed, .. } = prepared;
         let none = FxHashMap::default();
         let analysed = unit::analyse(self.project, unit, job, preprocessed, &none);
-        let why = format!("{REJECTED}: {why}");
-        let record = analysed.record(self.project, unit, job, Some(why.clone()));
+        let record = analysed.record(self.project, unit, job, Some(why.to_string()));
         let mut text = preprocessed.text.clone();
         text.extend(instrument::record_only(&record.encode()).into_bytes());
-        if !self.compile(prepared, &text, &["-w"]).is_ok_and(|(is_made, _)| is_made) {
-            // Its words were seen.
-            return self.leave(&why, &["-w"]);
-        }
-        self.finish(prepared, &Event::compiled(&record.index))
+        let (is_made, messages) = self.compile(prepared, &text, aside)?;
+        let event = Event::compiled(&record.index);
+        Ok(Attempt { is_made, event, messages, culprits: Vec::new() })
     }
 
     fn compile(

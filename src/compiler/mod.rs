@@ -12,6 +12,7 @@ pub mod preprocess;
 pub mod project;
 mod response;
 pub mod runtime;
+pub mod settings;
 pub mod toolchain;
 mod trial;
 pub mod unit;
@@ -20,6 +21,7 @@ use anyhow::Context;
 use log::Event;
 use plan::{Plan, Work};
 use project::Project;
+use settings::Settings;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
@@ -52,6 +54,7 @@ pub fn run(name: &str, arguments: &[OsString]) -> anyhow::Result<i32> {
         return run_real(compiler.command().args(arguments));
     }
     let project = Project::of_environment(&directory);
+    let settings = Settings::of_environment(&project.root);
     let plan = match plan::plan(&words) {
         // Each of our runs would add to the file.
         _ if DEPENDENCY_VARIABLES.iter().any(|name| std::env::var_os(name).is_some()) => {
@@ -64,6 +67,7 @@ pub fn run(name: &str, arguments: &[OsString]) -> anyhow::Result<i32> {
     };
     let command = |work| CompilerCommand {
         project: &project,
+        settings: &settings,
         directory: &directory,
         name,
         compiler: &compiler,
@@ -124,6 +128,7 @@ impl NotAnalysed<'_> {
 
 struct CompilerCommand<'a> {
     project: &'a Project,
+    settings: &'a Settings,
     directory: &'a Path,
     name: &'a str,
     compiler: &'a Compiler,
@@ -214,6 +219,7 @@ impl CompilerCommand<'_> {
     ) -> anyhow::Result<i32> {
         compile::Compile {
             project: self.project,
+            settings: self.settings,
             directory: self.directory,
             compiler_name: self.name,
             compiler: self.compiler,

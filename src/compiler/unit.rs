@@ -7,7 +7,7 @@ use super::plan::{Argument, Work};
 use super::preprocess::{self, Job, PreprocessError, Preprocessed};
 use super::project::Project;
 use super::toolchain::{self, Compiler};
-use crate::cfg::format::{Command, UnitIndex, UnitKey, UnitRecord, VERSION};
+use crate::cfg::format::{Command, Detail, UnitIndex, UnitKey, UnitRecord, VERSION};
 use crate::cfg::unit::{self, Analysis, Known};
 use crate::frontend::{self, Tree, symbols::Symbolic};
 use crate::ids::{Fingerprint, FpHasher};
@@ -22,6 +22,7 @@ const TRAPPING: [&str; 4] = ["-fnon-call-exceptions", "-fsanitize", "-fstack-che
 pub struct Unit {
     pub key: UnitKey,
     pub command: Command,
+    pub detail: Detail,
 }
 
 impl Unit {
@@ -48,6 +49,7 @@ impl Unit {
                 directory: project.record_path(directory, "."),
                 source: project.record_argument(source),
             },
+            detail: Detail::default(),
         }
     }
 
@@ -97,6 +99,8 @@ impl Unit {
         hasher.str(&self.key.source);
         hasher.str(&self.key.object);
         hasher.fp(&self.how(job));
+        hasher.number(self.detail.granularity as u64);
+        hasher.number(u64::from(self.detail.counts_entries));
         // Absolute names of files of the project differ from place to place.
         let root = format!("\"{}/", project.root.display());
         let mut from = 0;
@@ -143,7 +147,7 @@ pub fn analyse<'t>(
 ) -> Analysed<'t> {
     let mut tree = parse(project, job, preprocessed, &[]);
     let mut analysis = unit::analyse(&mut tree, forced);
-    let probe_count = instrument::assign_probes(&mut analysis, unit.plain_code());
+    let probe_count = instrument::assign_probes(&mut analysis, unit.plain_code(), unit.detail);
     let fingerprint = unit.fingerprint(project, job, &preprocessed.text);
     Analysed { analysis, fingerprint, how: unit.how(job), probe_count, tree }
 }
@@ -204,6 +208,7 @@ impl Analysed<'_> {
                 fingerprint: self.fingerprint,
                 how: self.how,
                 command: unit.command.clone(),
+                detail: unit.detail,
                 files,
                 probe_count: self.probe_count,
                 symbols: analysis.symbols.clone(),

@@ -2,6 +2,7 @@
 
 use super::text::Writer;
 use crate::cfg::draft::Site;
+use crate::cfg::format::Graph;
 use crate::frontend::Tree;
 use crate::frontend::lex::Kind;
 use crate::frontend::tree::Range;
@@ -116,6 +117,23 @@ impl Edits {
             }
             Site::AfterDeclaration { end, .. } => {
                 self.insert(end_of(end - 1), Turn::Behind, writer.declaration(probe));
+            }
+        }
+    }
+
+    /// Puts before the probe of an entry the one that says that it is not the
+    /// first.
+    pub fn count_entry(
+        &mut self,
+        tree: &Tree<'_>,
+        graph: &Graph,
+        sites: &[Site],
+        again: ProbeId,
+        writer: &Writer,
+    ) {
+        for (edge, site) in graph.edges.iter().zip(sites) {
+            if let (Site::Entry { open }, Some(first)) = (*site, edge.noted.probe()) {
+                self.put_behind(tree, open, writer.again(first, again));
             }
         }
     }

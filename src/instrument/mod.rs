@@ -31,7 +31,12 @@ pub fn instrument(
     let writer = text::Writer::new(unit, architecture, guarded);
     let mut edits = edits::Edits::default();
     let mut probes = 0;
-    for (graph, sites) in analysis.graphs.iter().zip(&analysis.sites) {
+    let graphs = analysis.graphs.iter().zip(&analysis.sites);
+    for (procedure, (graph, sites)) in analysis.procedures.iter().zip(graphs) {
+        if let Some(again) = procedure.again {
+            edits.count_entry(tree, graph, sites, again, &writer);
+            probes += 1;
+        }
         for (edge, site) in graph.edges.iter().zip(sites) {
             if let Some(probe) = edge.noted.probe() {
                 edits.add(tree, *site, probe, &writer);

@@ -2,7 +2,7 @@
 
 use super::returns::Returns;
 use crate::cfg::draft::Site;
-use crate::cfg::format::{Graph, Noted};
+use crate::cfg::format::{Detail, Granularity, Graph, Noted};
 use crate::cfg::unit::Analysis;
 use crate::ids::{EdgeId, NodeId, ProbeId};
 
@@ -17,9 +17,13 @@ pub enum PlainCode {
 
 /// Decides for every edge how it is noted, and numbers the probes of the unit.
 /// Returns how many there are.
-pub fn assign_probes(analysis: &mut Analysis, plain_code: PlainCode) -> u32 {
+pub fn assign_probes(analysis: &mut Analysis, plain_code: PlainCode, detail: Detail) -> u32 {
     let returns = Returns::of(analysis);
-    let is_called = entries_by_calls(analysis, &returns);
+    let mut is_called = entries_by_calls(analysis, &returns);
+    let only_entries = detail.granularity == Granularity::Procedure;
+    if only_entries || detail.counts_entries {
+        is_called.fill(false);
+    }
     let mut next = 0;
     for (number, graph) in analysis.graphs.iter_mut().enumerate() {
         let mut plan = Plan {
@@ -30,8 +34,10 @@ pub fn assign_probes(analysis: &mut Analysis, plain_code: PlainCode) -> u32 {
             ways_in: Vec::new(),
         };
         plan.start(&returns);
-        if plain_code == PlainCode::GoesOn {
-            plan.leave_to_what_follows();
+        if only_entries {
+            plan.keep_entries();
+        } else if plain_code == PlainCode::GoesOn {
+            plan.leave_to_what_follows(detail.counts_entries);
         }
         let wants = plan.wants;
         for (edge, want) in graph.edges.iter_mut().zip(wants) {
@@ -44,6 +50,10 @@ pub fn assign_probes(analysis: &mut Analysis, plain_code: PlainCode) -> u32 {
                     Noted::Probe(ProbeId(next - 1))
                 }
             };
+        }
+        if detail.counts_entries {
+            analysis.procedures[number].again = Some(ProbeId(next));
+            next += 1;
         }
     }
     next
@@ -97,17 +107,28 @@ impl Plan<'_> {
         }
     }
 
+    /// Drops all probes but those of entries.
+    fn keep_entries(&mut self) {
+        for (want, edge) in self.wants.iter_mut().zip(&self.graph.edges) {
+            if edge.from != Graph::ENTRY {
+                *want = Want::Nothing;
+            }
+        }
+    }
+
     /// Drops the probe of an edge from which nothing but code that can neither
     /// leave nor trap leads to a branch, if that has probes on all its ways:
-    /// one of these tells the same. Nothing else may lead there.
-    fn leave_to_what_follows(&mut self) {
+    /// one of these tells the same. Nothing else may lead there. Entries that
+    /// are counted keep theirs.
+    fn leave_to_what_follows(&mut self, but_entries: bool) {
         if self.may_leave.is_empty() {
             return;
         }
         for index in 0..self.graph.edges.len() {
             let edge = EdgeId::new(index);
             let may_go = self.wants[index] == Want::Probe && stands_alone(self.sites[index]);
-            if !may_go || !self.leads_to_branch(edge) {
+            let stays = but_entries && self.graph.edge(edge).from == Graph::ENTRY;
+            if stays || !may_go || !self.leads_to_branch(edge) {
                 continue;
             }
             // All edges on the way follow from this one, and back.

@@ -75,6 +75,18 @@ impl Writer {
         format!(" int __edgewise_{} __attribute__((__unused__))={value};", probe.0)
     }
 
+    /// As a declaration: a probe for an entry that is not the first. Processes
+    /// share the map, and no two of them may be the first.
+    pub fn again(&self, first: ProbeId, again: ProbeId) -> String {
+        let (map, index) = (&self.map, first.0);
+        let note = self.void(again);
+        format!(
+            " int __edgewise_{} __attribute__((__unused__))=\
+             __atomic_exchange_n(&{map}[{index}],1,0)?({note},0):0;",
+            again.0
+        )
+    }
+
     pub fn label(&self, probe: ProbeId) -> String {
         format!("__edgewise_l{}", probe.0)
     }

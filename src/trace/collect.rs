@@ -5,7 +5,7 @@ use super::derive::{Derivation, EdgeBits, Reading};
 use super::format::{LOADED_NAME, TRACE_SUFFIX, TraceFile, UNCLEAN_PREFIX};
 use super::module::{Module, ModuleError};
 use crate::cfg::format::{RawRecord, UnitIndex};
-use crate::ids::Fingerprint;
+use crate::ids::{Fingerprint, ProbeId};
 use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +47,9 @@ impl ProgramRan {
     }
 }
 
+/// How often procedures were entered, by unit and number.
+type Entries = FxHashMap<(Fingerprint, usize), usize>;
+
 pub struct LoadedUnit {
     pub index: UnitIndex,
     pub raw: RawRecord,
@@ -56,6 +59,20 @@ pub struct LoadedUnit {
 impl LoadedUnit {
     fn full_row(&self) -> EdgeBits {
         bitvec![u8, Lsb0; 1; self.derivation.edge_count()]
+    }
+
+    /// Counts how often procedures were entered: not, once, or more often.
+    fn count_entries(&self, probes: &Probes, entries: &mut Entries) {
+        let id = self.index.fingerprint;
+        let Some(probes) = probes.get(&id) else { return };
+        let is_set = |probe: ProbeId| probes.get(probe.ix()).is_some_and(|byte| *byte != 0);
+        for (number, procedure) in self.index.procedures.iter().enumerate() {
+            let first = self.derivation.entry_probe(number);
+            let (Some(first), Some(again)) = (first, procedure.again) else { continue };
+            if is_set(first) {
+                *entries.entry((id, number)).or_default() += 1 + usize::from(is_set(again));
+            }
+        }
     }
 }
 
@@ -71,6 +88,9 @@ pub struct TestTrace {
     /// The same for each case that its processes told apart: its own edges and
     /// those outside of any.
     pub cases: BTreeMap<String, Rows>,
+    /// Procedures that were entered once and no more, by unit and number. Of
+    /// those of units that do not count entries nothing is known.
+    pub entered_once: BTreeSet<(Fingerprint, usize)>,
     /// Modules that its processes had loaded and that are not analysed.
     pub loaded: BTreeSet<PathBuf>,
     /// Why the trace is not complete, if so.
@@ -134,8 +154,12 @@ impl Collector {
         let traced: BTreeSet<PathBuf> = files.iter().map(|file| file.module.clone()).collect();
         let modules = Traced::by_module(files);
         let cases: BTreeSet<&String> = modules.iter().flat_map(Traced::case_names).collect();
+        let mut entries = Entries::default();
         for module in &modules {
             let program = self.program(module)?;
+            for unit in &program.units {
+                unit.count_entries(&module.everything(), &mut entries);
+            }
             program.add_rows(&module.everything(), reading, &mut trace.rows);
             for name in &cases {
                 let rows = trace.cases.entry(name.to_string()).or_default();
@@ -146,6 +170,8 @@ impl Collector {
             }
             trace.programs.push(program);
         }
+        entries.retain(|_, count| *count == 1);
+        trace.entered_once.extend(entries.into_keys());
         let loaded = directory.join(LOADED_NAME);
         if loaded.exists() {
             let loaded = fs_err::read_to_string(loaded).map_err(|e| e.to_string())?;

@@ -2,7 +2,7 @@
 //! into it or out of it was taken, and then took what follows from that.
 
 use crate::cfg::format::{Graph, Noted, Symbol, UnitIndex};
-use crate::ids::{EdgeId, NodeId};
+use crate::ids::{EdgeId, NodeId, ProbeId};
 use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -68,6 +68,11 @@ impl Derivation {
 
     pub fn edge_count(&self) -> usize {
         self.graphs.iter().map(|graph| graph.edges.len()).sum()
+    }
+
+    /// The probe at the entry of a procedure, if it has one.
+    pub fn entry_probe(&self, procedure: usize) -> Option<ProbeId> {
+        self.graphs[procedure].out_edges(Graph::ENTRY).find_map(|(_, edge)| edge.noted.probe())
     }
 
     /// The edges that were taken, given the bytes of the unit's probes.

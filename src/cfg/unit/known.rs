@@ -141,6 +141,7 @@ impl<'o> Reuse<'o> {
         }
         graph.edges.iter_mut().for_each(|edge| edge.noted = Noted::Follows);
         let mut index = self.old.procedures[old].clone();
+        index.again = None;
         index.place = unit.place(start);
         index.mentions = sorted(self.renumbered(&index.mentions, unit));
         index.takes = sorted(self.renumbered(&index.takes, unit));

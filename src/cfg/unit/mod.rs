@@ -140,6 +140,7 @@ fn analyse_with(
             is_static: procedure.is_static,
             is_constructor: procedure.is_constructor,
             is_weak: decl.is_weak,
+            again: None,
             opaque,
             place: unit.place(procedure.range.start),
             edge_count: graph.edges.len() as u32,

@@ -2,6 +2,7 @@
 
 use crate::cli::building::{self, Built};
 use crate::cli::workspace::Workspace;
+use crate::compiler::settings::{COUNT_ENTRIES_VARIABLE, GRANULARITY_VARIABLE};
 use crate::report::text::counted;
 use anyhow::bail;
 use std::process::Command;
@@ -13,6 +14,13 @@ use std::process::Command;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  edgewise build -- make -j4")]
 pub struct Args {
+    /// How much of what runs is noted: which procedures, which edges, or every
+    /// step (slow, with large logs: for small programs)
+    #[arg(long, value_name = "LEVEL", value_parser = ["procedure", "edge", "path"])]
+    granularity: Option<String>,
+    /// Note which procedures are entered more than once
+    #[arg(long)]
+    count_entries: bool,
     /// The build command; without one, `command` of [build] in edgewise.toml
     #[arg(last = true)]
     command: Vec<String>,
@@ -24,7 +32,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     } else {
         Workspace::open_without_suites()?
     };
-    let command = match args.command.split_first() {
+    let mut command = match args.command.split_first() {
         Some((program, arguments)) => {
             let mut command = Command::new(program);
             command.args(arguments);
@@ -32,6 +40,12 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         }
         None => configured(&workspace)?,
     };
+    if let Some(granularity) = &args.granularity {
+        command.env(GRANULARITY_VARIABLE, granularity);
+    }
+    if args.count_entries {
+        command.env(COUNT_ENTRIES_VARIABLE, "1");
+    }
     let built = building::build(&workspace, command)?;
     eprint!("{}", summary(&built));
     Ok(built.code)

@@ -3,6 +3,7 @@
 use crate::cli::exit;
 use crate::compiler::plan::{self, Plan};
 use crate::compiler::project::Project;
+use crate::compiler::settings::Settings;
 use crate::compiler::unit::{self, Unit};
 use crate::compiler::{preprocess, runtime, toolchain};
 use crate::instrument::Architecture;
@@ -121,7 +122,8 @@ fn instrumented(project: &Project, compile: &Compile) -> anyhow::Result<(Vec<u8>
         Plan::Untouched(why) => bail!("it cannot be instrumented: {why}"),
     };
     let object = work.output.clone().unwrap_or_else(|| plan::default_object(source));
-    let unit = Unit::of_compile(project, directory, compiler, &work, &work.sources[0], &object);
+    let mut unit = Unit::of_compile(project, directory, compiler, &work, &work.sources[0], &object);
+    unit.detail = Settings::of_environment(&project.root).detail();
     let job = unit.job(project)?;
     let preprocessed = preprocess::preprocess(project, &job, &[])
         .context("hint: arguments for the compiler go behind `--`, as in `-- -Iinclude`")?;
