@@ -9,7 +9,7 @@
 #[path = "../tests/scale/shapes.rs"]
 mod shapes;
 
-use edgewise::cfg::format::Detail;
+use edgewise::cfg::format::{Detail, Granularity};
 use edgewise::cfg::unit;
 use edgewise::frontend;
 use edgewise::ids::Fingerprint;
@@ -120,7 +120,14 @@ fn measure_one(name: &str, size: &str) -> ExitCode {
         let mut analysis = unit::analyse(&mut tree, &FxHashMap::default());
         instrument::assign_probes(&mut analysis, instrument::PlainCode::GoesOn, Detail::default());
         let unit = Fingerprint::default();
-        black_box(instrument::instrument(&tree, &analysis, unit, &[], Architecture::Other));
+        black_box(instrument::instrument(
+            &tree,
+            &analysis,
+            unit,
+            &[],
+            Architecture::Other,
+            Granularity::Edge,
+        ));
         println!("{}", seconds_used() - start);
     };
     match std::thread::spawn(work).join() {

@@ -27,6 +27,8 @@ struct trace {
 };
 
 static int attached;
+static const unsigned char *own_build_id; /* of this module, in its note */
+static size_t own_build_id_length;
 
 /* Walks the descriptors; they say where each unit's bytes ended up, since LTO reorders units and
  * compilers pad between them. Returns the number of units, -1 if they are not as they should be. */
@@ -161,6 +163,8 @@ static int open_trace(struct trace *trace, const char *name)
     if (!module.build_id || !module.build_id_length || module.build_id_length > EDGEWISE_BUILD_ID_MAX)
         return fail("no usable build-id in this module", 0);
 
+    own_build_id = module.build_id;
+    own_build_id_length = module.build_id_length;
     memset(own, 0, sizeof *own);
     memcpy(own->magic, EDGEWISE_MAGIC, sizeof own->magic);
     own->version = EDGEWISE_VERSION;

@@ -41,6 +41,9 @@
 #include "ancestors.c"
 #include "quietly.c"
 #include "cases.c"
+#ifdef EDGEWISE_PATHS
+#include "paths.c"
+#endif
 
 static const char *directory; /* as the environment has it */
 

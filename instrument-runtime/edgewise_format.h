@@ -14,10 +14,12 @@
 /* In the directory that the variable names:
  *   <build-id in hex>.trace   one per module, shared by all processes of the test
  *   <build-id>.<hash>.trace   the same for what ran within one case of edgewise.h
+ *   <build-id>.<process>.<thread>.<first>.<window>.path   a window of a thread's log of nodes
  *   loaded                    one absolute path per line, of every module that a process had loaded
  *   unclean.<pid>             its existence, even empty, says that the test's trace is not complete
  *   new.<pid>.<n>             a trace file in the making; left over only if its process was killed */
 #define EDGEWISE_TRACE_SUFFIX ".trace"
+#define EDGEWISE_PATH_SUFFIX ".path"
 #define EDGEWISE_LOADED_NAME "loaded"
 #define EDGEWISE_UNCLEAN_PREFIX "unclean."
 #define EDGEWISE_NEW_PREFIX "new."
@@ -74,6 +76,19 @@ struct edgewise_header {
     uint64_t case_length;                    /* 120: no NUL at the end */
 };
 
+/* In a log of nodes: a node that runs. Zeros follow the last. */
+struct edgewise_step {
+    uint32_t run;       /*  0: of a procedure, by the thread's count from 1 on; or EDGEWISE_START */
+    uint32_t map;       /*  4: where the unit's bytes lie, as in edgewise_unit_entry */
+    uint32_t procedure; /*  8 */
+    uint32_t node;      /* 12 */
+};
+
+/* The first step of a log: `map` runs of procedures began before it, in the process that forked this one. */
+#define EDGEWISE_START 4294967295
+#define EDGEWISE_STEP_SIZE 16
+
+_Static_assert(sizeof(struct edgewise_step) == EDGEWISE_STEP_SIZE, "step");
 _Static_assert(sizeof(struct edgewise_unit) == EDGEWISE_UNIT_ENTRY_SIZE, "unit descriptor");
 _Static_assert(sizeof(struct edgewise_unit_entry) == EDGEWISE_UNIT_ENTRY_SIZE, "unit entry");
 _Static_assert(sizeof(struct edgewise_header) == EDGEWISE_HEADER_USED, "header");

@@ -8,13 +8,10 @@ mod check;
 #[path = "support/generator/mod.rs"]
 mod generator;
 
-use check::{Logged, Seen};
-use edgewise::cfg::draft::RunSite;
-use edgewise::cfg::format::{Edge, Graph, NodeKind, Noted, UnitIndex};
-use edgewise::ids::NodeId;
+use check::Logged;
 use edgewise::trace::collect::{Collector, TestTrace};
+use edgewise::trace::paths::Unit;
 use generator::{Construct, Options, program};
-use rustc_hash::FxHashSet;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
@@ -38,114 +35,25 @@ fn build(directory: &Path, sources: &[String], level: &str) {
 
 /// What is wrong with the edges of one test, and how many had to be right in
 /// both directions.
-fn compare(
-    sources: &[String],
-    logged: &Logged,
-    seen: &Seen,
-    trace: &TestTrace,
-) -> (usize, Vec<String>) {
+fn compare(logged: &TestTrace, probed: &TestTrace) -> (usize, Vec<String>) {
     let (mut exact, mut wrong) = (0, Vec::new());
-    assert_eq!(trace.unclean, None);
-    let units = trace.programs.iter().flat_map(|program| &program.units);
-    let mut compared = 0;
-    for unit in units {
-        let Some(number) = sources.iter().position(|source| *source == unit.index.key.source)
-        else {
-            panic!("{}: no such source", unit.index.key.source);
-        };
-        compared += 1;
-        let analysis = &logged.units[number];
+    assert_eq!(probed.unclean, None);
+    let units = |trace: &TestTrace| {
+        let units = trace.programs.iter().flat_map(|program| program.units.clone());
+        units.collect::<Vec<_>>()
+    };
+    let others = units(probed);
+    for unit in units(logged) {
+        let twin = others.iter().find(|other| other.index.key.source == unit.index.key.source);
+        let twin = twin.expect("both programs are made of the same units");
         let graphs = unit.raw.graphs(&unit.index).unwrap();
-        let row = &trace.rows[&unit.index.fingerprint];
-        let doubtful = doubtful(&unit.index, &graphs);
-        let mut bit = 0;
-        for (procedure, graph) in graphs.iter().enumerate() {
-            let runs = &analysis.runs[procedure];
-            assert_eq!(graph.nodes.len(), analysis.graphs[procedure].nodes.len());
-            for edge in &graph.edges {
-                let derived = row[bit];
-                bit += 1;
-                let is_logged =
-                    |node: NodeId| node == Graph::ENTRY || runs[node.ix()] != RunSite::None;
-                let key = (number as u32, procedure as u32, edge.from, edge.to);
-                let taken = seen.taken.contains(&key);
-                let may_differ = !is_logged(edge.from)
-                    || !is_logged(edge.to)
-                    || doubtful.contains(&(procedure, edge.from))
-                    || logs_when_done(graph, runs, edge.to)
-                    || graph.node(edge.to).kind == NodeKind::Exit;
-                exact += usize::from(!may_differ);
-                let twins =
-                    graph.out_edges(edge.from).filter(|(_, other)| other.to == edge.to).count();
-                let is_wrong = match (taken, derived) {
-                    // One of several edges between two nodes was taken.
-                    (true, false) => twins == 1,
-                    (false, true) => !may_differ,
-                    _ => false,
-                };
-                if is_wrong {
-                    wrong.push(format!(
-                        "{}: {:?} -> {:?} ({:?}) {}",
-                        unit.index.procedures[procedure].name,
-                        graph.node(edge.from).text,
-                        graph.node(edge.to).text,
-                        edge.noted,
-                        if taken { "was taken and is lost" } else { "was not taken" },
-                    ));
-                }
-            }
-        }
+        let walked = &logged.walked[&unit.index.fingerprint];
+        let row = &probed.rows[&twin.index.fingerprint];
+        let (compared, found) = walked.compare(Unit { index: &unit.index, graphs: &graphs }, row);
+        exact += compared;
+        wrong.extend(found);
     }
-    assert_eq!(compared, sources.len(), "units with a trace");
     (exact, wrong)
-}
-
-/// Nodes of a unit that may count as run although they did not. Several ways lead
-/// on from a node, and nothing tells which was taken; or a call in an operand,
-/// behind which there is no place for a probe, left it. Up to the next probe it
-/// then looks as if it went on.
-fn doubtful(index: &UnitIndex, graphs: &[Graph]) -> FxHashSet<(usize, NodeId)> {
-    let mut todo: Vec<(usize, NodeId)> = Vec::new();
-    for (procedure, graph) in graphs.iter().enumerate() {
-        for node in (0..graph.nodes.len()).map(NodeId::new) {
-            let ways = graph.out_edges(node).count();
-            let calls = graph.node(node);
-            let may_leave = !calls.calls.is_empty() || calls.calls_pointer;
-            if follows(graph, node).count() > 0 && (ways > 1 || may_leave) {
-                todo.push((procedure, node));
-            }
-        }
-    }
-    let mut found = FxHashSet::default();
-    while let Some((procedure, node)) = todo.pop() {
-        if !found.insert((procedure, node)) {
-            continue;
-        }
-        let graph = &graphs[procedure];
-        todo.extend(follows(graph, node).map(|edge| (procedure, edge.to)));
-        for symbol in &graph.node(node).calls {
-            let name = &index.symbols[*symbol as usize].name;
-            let called = index.procedures.iter().position(|p| p.name == *name);
-            todo.extend(called.map(|called| (called, Graph::ENTRY)));
-        }
-    }
-    found
-}
-
-fn follows(graph: &Graph, node: NodeId) -> impl Iterator<Item = &Edge> {
-    let is_entry = node == Graph::ENTRY;
-    graph
-        .out_edges(node)
-        .map(|(_, edge)| edge)
-        .filter(move |edge| edge.noted == Noted::Follows || is_entry && edge.noted == Noted::Calls)
-}
-
-/// The log has a node only when its calls have returned.
-fn logs_when_done(graph: &Graph, runs: &[RunSite], node: NodeId) -> bool {
-    let (calls, run) = (graph.node(node), &runs[node.ix()]);
-    let is_before =
-        matches!(run, RunSite::Before(_) | RunSite::DeclaredBefore(_) | RunSite::Block(_));
-    !is_before && (!calls.calls.is_empty() || calls.calls_pointer)
 }
 
 fn check_seed(seed: u64) -> (usize, Vec<String>) {
@@ -165,14 +73,13 @@ fn check_seed(seed: u64) -> (usize, Vec<String>) {
     let (mut edges, mut wrong) = (0, Vec::new());
     for (name, arguments) in program.tests() {
         let arguments: Vec<&str> = arguments.split_whitespace().collect();
-        let mut command = Command::new(&logged.program);
-        command.args(&arguments).env("EDGEWISE_NODES", logged.log_file()).output().unwrap();
-        let seen = logged.check();
+        let (_, log) = logged.trace(Command::new(&logged.program).args(&arguments));
+        wrong.extend(log.unclean.iter().map(|what| format!("seed {seed}, {name}: {what}")));
         let traces = tempfile::tempdir().unwrap();
         let mut command = Command::new(directory.path().join("probed"));
         command.args(&arguments).env("EDGEWISE_TRACE", traces.path()).output().unwrap();
         let trace = Collector::default().collect(traces.path());
-        let (exact, found) = compare(&sources, &logged, &seen, &trace);
+        let (exact, found) = compare(&log, &trace);
         edges += exact;
         wrong.extend(found.iter().map(|what| format!("seed {seed}, {name}: {what}")));
     }

@@ -94,6 +94,76 @@ fn a_procedure_that_two_processes_enter_is_entered_twice() {
     assert_eq!(once.collect::<Vec<_>>(), ["plain", "other"]);
 }
 
+/// Threads, a child that goes on with a run of its parent, and a kill: each
+/// thread has a log of its own, and none is lost.
+const PATHS: &str = "\
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int square(int x) { return x * x; }
+static void *work(void *at) { int i, *sum = at; for (i = 0; i < 9000; i++) *sum += square(i) & 1; return 0; }
+static int child(int n) { if (n) return square(n); raise(SIGKILL); return 0; }
+int main(void)
+{
+    pthread_t threads[3];
+    int i, sums[3] = {0, 0, 0};
+    for (i = 0; i < 3; i++) pthread_create(&threads[i], 0, work, &sums[i]);
+    for (i = 0; i < 3; i++) pthread_join(threads[i], 0);
+    for (i = 0; i < 2; i++)
+        if (fork() == 0) exit(child(i) != 1);
+    while (wait(&i) > 0) { }
+    return 0;
+}
+";
+
+#[test]
+fn a_path_build_logs_every_thread_and_child() {
+    let project = Project::of_source(PATHS, &[("all", "")]);
+    project.edit("Makefile", "-O2", "-pthread -O2");
+    project.ok(&["build", "--granularity", "path"]);
+    let traces = tempfile::tempdir().unwrap();
+    let mut program = Command::new(project.path("prog"));
+    assert!(program.env("EDGEWISE_TRACE", traces.path()).status().unwrap().success());
+    let logs = std::fs::read_dir(traces.path()).unwrap().flatten().filter(|entry| {
+        // The first window of each.
+        entry.file_name().to_string_lossy().ends_with(".0.0.path")
+    });
+    assert_eq!(logs.count(), 6, "main, three threads, two children");
+    let trace = Collector::default().collect(traces.path());
+    assert_eq!(trace.unclean, None);
+    let walked = trace.walked.values().next().unwrap();
+    assert!(walked.steps > 3 * 9000 * 3, "{}", walked.steps);
+    assert!(walked.compared > 5, "{}", walked.compared);
+}
+
+#[test]
+fn a_path_build_says_what_it_checked() {
+    let project = Project::of_source(SOURCE, &TESTS);
+    project.ok(&["build", "--granularity", "path"]);
+    let said = String::from_utf8(project.edgewise(&["run"]).stderr).unwrap();
+    assert!(said.contains("3 passed, 0 failed\n"), "{said}");
+    assert!(said.contains(" steps logged, "), "{said}");
+    // It selects as any other.
+    project.edit("main.c", "return 1;", "return 2;");
+    assert_eq!(project.selected(), ["middle"]);
+}
+
+/// Objects of a path build in a program that is linked without the runtime.
+#[test]
+fn a_path_build_links_without_the_runtime() {
+    let project = Project::of_source(SOURCE, &TESTS);
+    let mut command = project.command();
+    command.args(["cc", "gcc", "-O2", "-c", "main.c"]).env("EDGEWISE_GRANULARITY", "path");
+    assert!(command.status().unwrap().success());
+    let mut gcc = Command::new("gcc");
+    assert!(
+        gcc.current_dir(project.root()).args(["-o", "prog", "main.o"]).status().unwrap().success()
+    );
+    assert!(Command::new(project.path("prog")).status().unwrap().success());
+}
+
 /// A program with a library of somebody else in it.
 fn with_vendored() -> Project {
     let project = Project::empty();

@@ -1,7 +1,7 @@
 //! What is not C, or not all of it, gives no graph that is wrong: it is opaque
 //! or a problem, each with file and line.
 
-use edgewise::cfg::format::{Detail, Graph};
+use edgewise::cfg::format::{Detail, Granularity, Graph};
 use edgewise::cfg::unit::{self, Analysis};
 use edgewise::frontend;
 use edgewise::ids::Fingerprint;
@@ -15,7 +15,14 @@ fn analyse(source: &[u8]) -> Analysis {
     let mut analysis = unit::analyse(&mut tree, &FxHashMap::default());
     instrument::assign_probes(&mut analysis, instrument::PlainCode::GoesOn, Detail::default());
     let unit = Fingerprint::default();
-    instrument::instrument(&tree, &analysis, unit, b"record", Architecture::X86_64);
+    instrument::instrument(
+        &tree,
+        &analysis,
+        unit,
+        b"record",
+        Architecture::X86_64,
+        Granularity::Edge,
+    );
     analysis
 }
 

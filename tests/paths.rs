@@ -1,5 +1,5 @@
-//! The path check: a program logs every node as it runs, and each step from
-//! one to the next has to be an edge of the graph.
+//! The path check: a program logs every node as it runs, each step from one to
+//! the next has to be an edge of the graph, and the probes have to tell the same.
 //!
 //! `EDGEWISE_SEEDS=N` looks at N generated programs instead of a few.
 
@@ -9,10 +9,10 @@ mod check;
 mod generator;
 mod support;
 
-use check::Logged;
+use check::{Logged, opaque, steps};
 use generator::{Options, program};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many programs are looked at unless somebody asks for more.
@@ -27,13 +27,10 @@ fn options(seed: u64) -> Options {
     options.for_gcc().strictly_ordered()
 }
 
-fn run(program: &Path, arguments: &str, log: Option<&Path>) -> Output {
+fn command(program: &Path, arguments: &str) -> Command {
     let mut command = Command::new(program);
-    command.args(arguments.split_whitespace()).env_remove("EDGEWISE_NODES");
-    if let Some(log) = log {
-        command.env("EDGEWISE_NODES", log);
-    }
-    command.output().expect("a program that runs")
+    command.args(arguments.split_whitespace());
+    command
 }
 
 /// Steps, and what was wrong with them.
@@ -50,21 +47,20 @@ fn check_seed(seed: u64) -> (usize, Vec<String>) {
     let built = gcc.args(&sources).arg("-lm").output().expect("gcc");
     assert!(built.status.success(), "seed {seed}: {}", String::from_utf8_lossy(&built.stderr));
     let logged = Logged::build(directory.path(), &sources, &["-std=gnu11"]);
-    let (mut steps, mut wrong) = (0, Vec::new());
+    let (mut count, mut wrong) = (0, Vec::new());
     for (name, arguments) in program.tests() {
-        let expected = run(&plain, &arguments, None);
-        let actual = run(&logged.program, &arguments, Some(logged.log_file()));
+        let expected = command(&plain, &arguments).output().expect("a program that runs");
+        let (actual, trace) = logged.trace(&mut command(&logged.program, &arguments));
         if expected != actual {
             wrong.push(format!("seed {seed}, {name}: the log changes what the program does"));
         }
-        let seen = logged.check();
-        steps += seen.steps;
-        if seen.opaque > 0 {
-            wrong.push(format!("seed {seed}: {} procedures are opaque", seen.opaque));
+        count += steps(&trace);
+        if opaque(&trace) > 0 {
+            wrong.push(format!("seed {seed}: {} procedures are opaque", opaque(&trace)));
         }
-        wrong.extend(seen.violations.iter().map(|what| format!("seed {seed}, {name}: {what}")));
+        wrong.extend(trace.unclean.iter().map(|what| format!("seed {seed}, {name}: {what}")));
     }
-    (steps, wrong)
+    (count, wrong)
 }
 
 #[test]
@@ -108,17 +104,15 @@ fn every_step_of_the_sample_is_an_edge() {
     std::fs::create_dir_all(root.join("build")).unwrap();
     std::fs::rename(&logged.program, root.join("build/tally")).unwrap();
     let list = std::fs::read_to_string(root.join("tests/list")).unwrap();
-    let mut steps = 0;
+    let mut count = 0;
     for line in list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let (name, command) = line.split_once(' ').unwrap();
         let mut shell = Command::new("sh");
-        shell.current_dir(root).args(["-c", command]).env("EDGEWISE_NODES", logged.log_file());
-        let output = shell.output().unwrap();
+        let (output, trace) = logged.trace(shell.current_dir(root).args(["-c", command]));
         assert!(output.status.success(), "{name}: {output:?}");
-        let seen = logged.check();
-        assert_eq!(seen.violations, Vec::<String>::new(), "{name}");
-        assert_eq!(seen.opaque, 0);
-        steps += seen.steps;
+        assert_eq!(trace.unclean, None, "{name}");
+        assert_eq!(opaque(&trace), 0);
+        count += steps(&trace);
     }
-    assert!(steps > 10_000, "only {steps} steps");
+    assert!(count > 10_000, "only {count} steps");
 }

@@ -7,7 +7,7 @@
 #[path = "scale/shapes.rs"]
 mod shapes;
 
-use edgewise::cfg::format::Detail;
+use edgewise::cfg::format::{Detail, Granularity};
 use edgewise::cfg::unit;
 use edgewise::frontend;
 use edgewise::ids::Fingerprint;
@@ -23,7 +23,8 @@ fn check(name: &str) {
     let mut analysis = unit::analyse(&mut tree, &FxHashMap::default());
     instrument::assign_probes(&mut analysis, instrument::PlainCode::GoesOn, Detail::default());
     let unit = Fingerprint::default();
-    let out = instrument::instrument(&tree, &analysis, unit, &[], Architecture::Other);
+    let out =
+        instrument::instrument(&tree, &analysis, unit, &[], Architecture::Other, Granularity::Edge);
     assert!(out.len() >= text.len());
     let opaque = analysis.procedures.last().and_then(|procedure| procedure.opaque.as_deref());
     let problem = analysis.problems.first().map(String::as_str);

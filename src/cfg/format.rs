@@ -204,6 +204,18 @@ pub struct Node {
     pub calls_pointer: bool,
     /// Names mentioned, as indices into the symbols, sorted.
     pub mentions: Vec<u32>,
+    pub logged: Logged,
+}
+
+/// Whether a log of nodes has a node, and when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Logged {
+    #[default]
+    Not,
+    /// As soon as it runs.
+    Begun,
+    /// When its calls have returned.
+    Done,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

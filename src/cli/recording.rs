@@ -32,6 +32,9 @@ pub struct Results {
     pub interrupted: bool,
     /// Tests that passed but whose trace is not complete, or that left none.
     pub unclean: Vec<(String, String)>,
+    /// Steps in logs of nodes, and edges that were laid beside them.
+    pub steps: usize,
+    pub compared: usize,
 }
 
 /// Runs tests, each with its own trace, into the history. `files` is the state
@@ -87,6 +90,10 @@ struct Recorder<'a> {
 impl Recorder<'_> {
     fn take(&mut self, finished: Finished) {
         let name = finished.test.name.clone();
+        for walked in finished.trace.walked.values() {
+            self.results.steps += walked.steps;
+            self.results.compared += walked.compared;
+        }
         match finished.ran.outcome {
             Outcome::Passed => self.results.passed += 1,
             Outcome::Interrupted => {}

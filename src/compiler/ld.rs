@@ -4,6 +4,7 @@ use super::flags::Effect;
 use super::link::{Link, Tool};
 use super::plan::{Argument, Work};
 use super::project::Project;
+use super::settings::Settings;
 use super::toolchain::{self, Compiler};
 use super::{NOT_FOUND, run_real, strings, trial};
 use std::ffi::OsString;
@@ -32,6 +33,7 @@ pub fn run(name: &str, arguments: &[OsString]) -> anyhow::Result<i32> {
         tool,
         work: &work,
         compiled: &[],
+        logs_nodes: Settings::of_environment(&project.root).logs_nodes(),
         plain: arguments,
     }
     .run()

@@ -35,6 +35,8 @@ pub struct Link<'a> {
     pub work: &'a Work,
     /// Objects that stand for sources of a compile-and-link command.
     pub compiled: &'a [(String, String)],
+    /// Whether a log of nodes is kept.
+    pub logs_nodes: bool,
     /// The command without us.
     pub plain: &'a [OsString],
 }
@@ -220,6 +222,7 @@ impl Link<'_> {
             .args(target.flat_map(|argument| &argument.words))
             .args(["-std=gnu99", "-O2", "-fPIC", "-fno-lto", "-w", "-o", RUNTIME_OBJECT])
             .args((!takes_script).then_some("-DEDGEWISE_NO_SCRIPT"))
+            .args(self.logs_nodes.then_some("-DEDGEWISE_PATHS"))
             .args(["-x", "c", "-c", "edgewise-link.c"])
             .stdin(Stdio::null())
             .output()?;

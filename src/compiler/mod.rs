@@ -188,6 +188,7 @@ impl CompilerCommand<'_> {
             tool: link::Tool::Driver(self.compiler),
             work: self.work,
             compiled: &compiled,
+            logs_nodes: self.settings.logs_nodes(),
             plain: self.arguments,
         }
         .run()?;

@@ -26,6 +26,7 @@ sources!(
     "loaded.c",
     "module.c",
     "module.h",
+    "paths.c",
     "process.c",
     "quietly.c",
     "say.c",

@@ -50,6 +50,11 @@ impl Settings {
         Detail { granularity: self.granularity, counts_entries: self.count_entries }
     }
 
+    /// Whether programs keep a log of nodes.
+    pub fn logs_nodes(&self) -> bool {
+        self.granularity == Granularity::Path
+    }
+
     /// Whether a source, relative to the root, is to be left alone.
     pub fn skips(&self, source: &str) -> bool {
         let mut set = GlobSetBuilder::new();

@@ -7,7 +7,7 @@ use super::plan::{Argument, Work};
 use super::preprocess::{self, Job, PreprocessError, Preprocessed};
 use super::project::Project;
 use super::toolchain::{self, Compiler};
-use crate::cfg::format::{Command, Detail, UnitIndex, UnitKey, UnitRecord, VERSION};
+use crate::cfg::format::{Command, Detail, Granularity, UnitIndex, UnitKey, UnitRecord, VERSION};
 use crate::cfg::unit::{self, Analysis, Known};
 use crate::frontend::{self, Tree, symbols::Symbolic};
 use crate::ids::{Fingerprint, FpHasher};
@@ -134,6 +134,7 @@ pub struct Analysed<'t> {
     pub analysis: Analysis,
     pub fingerprint: Fingerprint,
     how: Fingerprint,
+    granularity: Granularity,
     probe_count: u32,
 }
 
@@ -149,7 +150,8 @@ pub fn analyse<'t>(
     let mut analysis = unit::analyse(&mut tree, forced);
     let probe_count = instrument::assign_probes(&mut analysis, unit.plain_code(), unit.detail);
     let fingerprint = unit.fingerprint(project, job, &preprocessed.text);
-    Analysed { analysis, fingerprint, how: unit.how(job), probe_count, tree }
+    let granularity = unit.detail.granularity;
+    Analysed { analysis, fingerprint, how: unit.how(job), granularity, probe_count, tree }
 }
 
 /// The same for comparing with an old version of the unit: what did not change
@@ -168,7 +170,8 @@ pub fn analyse_changes<'t>(
         unit::analyse(&mut tree, forced)
     });
     let fingerprint = unit.fingerprint(project, job, &preprocessed.text);
-    Analysed { analysis, fingerprint, how: unit.how(job), probe_count: 0, tree }
+    let granularity = unit.detail.granularity;
+    Analysed { analysis, fingerprint, how: unit.how(job), granularity, probe_count: 0, tree }
 }
 
 fn parse<'t>(
@@ -229,7 +232,9 @@ impl Analysed<'_> {
     pub fn instrumented(&self, record: &UnitRecord, job: &Job) -> Vec<u8> {
         let architecture = toolchain::identity(&job.compiler).architecture;
         let record = record.encode();
-        instrument::instrument(&self.tree, &self.analysis, self.fingerprint, &record, architecture)
+        let (tree, analysis) = (&self.tree, &self.analysis);
+        let granularity = self.granularity;
+        instrument::instrument(tree, analysis, self.fingerprint, &record, architecture, granularity)
     }
 
     /// Procedures that hold a line of a file, for blaming them.

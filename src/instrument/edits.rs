@@ -28,8 +28,10 @@ enum Turn {
 
 /// The last step of closing something.
 const LAST: u8 = 2;
-/// The step of what encloses something together with others, as the outermost.
-const OUTERMOST: u8 = 3;
+/// The step of what encloses something and the probes around it.
+const AROUND_PROBES: u8 = 3;
+/// The step of what encloses something together with all others.
+const OUTERMOST: u8 = 4;
 
 struct Edit {
     offset: u32,
@@ -177,8 +179,13 @@ impl Edits {
         }
     }
 
-    pub fn enclose(&mut self, tree: &Tree<'_>, range: Range, open: String, close: String) {
+    fn enclose(&mut self, tree: &Tree<'_>, range: Range, open: String, close: String) {
         self.enclose_in_step(tree, range, LAST, open, close);
+    }
+
+    /// Encloses what probes enclose too. To be called before it is for those.
+    pub fn enclose_probes(&mut self, tree: &Tree<'_>, range: Range, open: String, close: String) {
+        self.enclose_in_step(tree, range, AROUND_PROBES, open, close);
     }
 
     /// Encloses what others enclose too. To be called before it is for those.

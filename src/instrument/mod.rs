@@ -9,11 +9,11 @@ mod text;
 mod traps;
 
 use crate::cfg::draft::Site;
+use crate::cfg::format::Granularity;
 use crate::cfg::unit::Analysis;
 use crate::frontend::Tree;
 use crate::frontend::tree::Label;
 use crate::ids::{Fingerprint, ProbeId};
-pub use log::log_nodes;
 pub use probes::{PlainCode, assign_probes};
 use rustc_hash::FxHashMap;
 pub use text::{Architecture, MAP_SECTION, RECORD_SECTION, UNITS_SECTION};
@@ -26,10 +26,20 @@ pub fn instrument(
     unit: Fingerprint,
     record: &[u8],
     architecture: Architecture,
+    granularity: Granularity,
 ) -> Vec<u8> {
     let guarded = traps::probes_before_divisions(tree, analysis);
-    let writer = text::Writer::new(unit, architecture, guarded);
+    let all = analysis.graphs.iter().flat_map(|graph| &graph.edges);
+    let has_probes = all.into_iter().any(|edge| edge.noted.probe().is_some());
+    let logs_nodes = granularity == Granularity::Path && has_probes;
+    let writer = text::Writer::new(unit, architecture, guarded, logs_nodes);
     let mut edits = edits::Edits::default();
+    if has_probes {
+        edits.first(tree, writer.prelude());
+    }
+    if logs_nodes {
+        log::add(tree, analysis, &writer, &mut edits);
+    }
     let mut probes = 0;
     let graphs = analysis.graphs.iter().zip(&analysis.sites);
     for (procedure, (graph, sites)) in analysis.procedures.iter().zip(graphs) {
@@ -45,9 +55,6 @@ pub fn instrument(
                 edits.add_without(tree, *site);
             }
         }
-    }
-    if probes > 0 {
-        edits.first(tree, writer.prelude());
     }
     redirect_label_addresses(tree, analysis, &writer, &mut edits);
     let mut out = edits.apply(&tree.text);

@@ -1,5 +1,6 @@
 //! Which edges get a probe, and how all others are known without one.
 
+use super::log::mark_logged;
 use super::returns::Returns;
 use crate::cfg::draft::Site;
 use crate::cfg::format::{Detail, Granularity, Graph, Noted};
@@ -21,6 +22,9 @@ pub fn assign_probes(analysis: &mut Analysis, plain_code: PlainCode, detail: Det
     let returns = Returns::of(analysis);
     let mut is_called = entries_by_calls(analysis, &returns);
     let only_entries = detail.granularity == Granularity::Procedure;
+    if detail.granularity == Granularity::Path {
+        mark_logged(analysis);
+    }
     if only_entries || detail.counts_entries {
         is_called.fill(false);
     }

@@ -11,6 +11,14 @@ pub const UNITS_SECTION: &str = "edgewise_units";
 /// Section of the records, which is not loaded.
 pub const RECORD_SECTION: &str = ".edgewise";
 
+/// What a log of nodes calls. The runtime has the functions that keep one; a
+/// program that is linked without it has these.
+const LOG_FUNCTIONS: &str = "\
+    __attribute__((__weak__,__visibility__(\"hidden\"))) unsigned __edgewise_enter(void){return 0;}\
+    __attribute__((__weak__,__visibility__(\"hidden\"))) void __edgewise_node(unsigned run,\
+    const unsigned char*map,unsigned procedure,unsigned node)\
+    {(void)run;(void)map;(void)procedure;(void)node;} ";
+
 /// Bytes of a record per asm statement, so that no literal gets too long.
 const ASM_CHUNK: usize = 1000;
 
@@ -28,11 +36,18 @@ pub struct Writer {
     architecture: Architecture,
     /// Probes that a division must not be moved above.
     guarded: FxHashSet<ProbeId>,
+    logs_nodes: bool,
 }
 
 impl Writer {
-    pub fn new(unit: Fingerprint, architecture: Architecture, guarded: FxHashSet<ProbeId>) -> Self {
-        Self { map: format!("__edgewise_map_{}", unit.hex()), unit, architecture, guarded }
+    pub fn new(
+        unit: Fingerprint,
+        architecture: Architecture,
+        guarded: FxHashSet<ProbeId>,
+        logs_nodes: bool,
+    ) -> Self {
+        let map = format!("__edgewise_map_{}", unit.hex());
+        Self { map, unit, architecture, guarded, logs_nodes }
     }
 
     /// One store that the compiler can neither move, merge nor drop, and above
@@ -98,7 +113,19 @@ impl Writer {
 
     pub fn prelude(&self) -> String {
         let map = &self.map;
-        format!(r#"extern unsigned char {map}[] __attribute__((__visibility__("hidden"))); "#)
+        let map =
+            format!(r#"extern unsigned char {map}[] __attribute__((__visibility__("hidden"))); "#);
+        if self.logs_nodes { format!("{map}{LOG_FUNCTIONS}") } else { map }
+    }
+
+    /// Declares, at the beginning of a procedure, the number of its run.
+    pub fn run_of_procedure(&self) -> String {
+        String::from(" unsigned __edgewise_run __attribute__((__unused__))=__edgewise_enter();")
+    }
+
+    /// An expression: a node of a procedure runs.
+    pub fn note_node(&self, procedure: usize, node: usize) -> String {
+        format!("__edgewise_node(__edgewise_run,{},{procedure},{node})", self.map)
     }
 
     /// What stands behind the unit's own text.

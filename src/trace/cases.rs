@@ -75,6 +75,7 @@ mod tests {
             build_id: vec![1],
             case: case.map(String::from),
             units: vec![(Fingerprint::default(), bytes.to_vec())],
+            offsets: Vec::new(),
         }
     }
 

@@ -2,8 +2,9 @@
 
 use super::cases::{Probes, Traced};
 use super::derive::{Derivation, EdgeBits, Reading};
-use super::format::{LOADED_NAME, TRACE_SUFFIX, TraceFile, UNCLEAN_PREFIX};
+use super::format::{LOADED_NAME, PATH_SUFFIX, TRACE_SUFFIX, TraceFile, UNCLEAN_PREFIX};
 use super::module::{Module, ModuleError};
+use super::paths::{self, Logs, Walked};
 use crate::cfg::format::{RawRecord, UnitIndex};
 use crate::ids::{Fingerprint, ProbeId};
 use bitvec::prelude::*;
@@ -91,6 +92,8 @@ pub struct TestTrace {
     /// Procedures that were entered once and no more, by unit and number. Of
     /// those of units that do not count entries nothing is known.
     pub entered_once: BTreeSet<(Fingerprint, usize)>,
+    /// What logs of nodes say, by unit.
+    pub walked: BTreeMap<Fingerprint, Walked>,
     /// Modules that its processes had loaded and that are not analysed.
     pub loaded: BTreeSet<PathBuf>,
     /// Why the trace is not complete, if so.
@@ -152,6 +155,12 @@ impl Collector {
             files.push(TraceFile::parse(&bytes).map_err(|e| e.to_string())?);
         }
         let traced: BTreeSet<PathBuf> = files.iter().map(|file| file.module.clone()).collect();
+        let mut logs = Logs::default();
+        for name in names.iter().filter_map(|name| name.strip_suffix(PATH_SUFFIX)) {
+            let window = directory.join(format!("{name}{PATH_SUFFIX}"));
+            logs.add(name, fs_err::read(window).map_err(|e| e.to_string())?);
+        }
+        let files_of_modules = if logs.is_empty() { Vec::new() } else { files.clone() };
         let modules = Traced::by_module(files);
         let cases: BTreeSet<&String> = modules.iter().flat_map(Traced::case_names).collect();
         let mut entries = Entries::default();
@@ -170,6 +179,7 @@ impl Collector {
             }
             trace.programs.push(program);
         }
+        self.check_logs(&logs, &files_of_modules, reading, trace)?;
         entries.retain(|_, count| *count == 1);
         trace.entered_once.extend(entries.into_keys());
         let loaded = directory.join(LOADED_NAME);
@@ -182,6 +192,41 @@ impl Collector {
                     return Err(format!("{path} has probes but left no trace"));
                 }
                 trace.loaded.insert(path);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lays the logs of nodes, if there are any, beside the edges.
+    fn check_logs(
+        &self,
+        logs: &Logs,
+        modules: &[TraceFile],
+        reading: Reading,
+        trace: &mut TestTrace,
+    ) -> Result<(), String> {
+        let units = trace.programs.iter().flat_map(|program| &program.units);
+        let units: FxHashMap<Fingerprint, paths::Unit<'_>> = units
+            .filter(|unit| paths::is_logged(&unit.index))
+            .map(|unit| {
+                let graphs = unit.derivation.graphs();
+                (unit.index.fingerprint, paths::Unit { index: &unit.index, graphs })
+            })
+            .collect();
+        for module in modules.iter().filter(|module| module.case.is_none()) {
+            paths::walk(logs, module, &|id| units.get(&id).copied(), &mut trace.walked);
+        }
+        for (id, unit) in units.iter().filter(|_| !logs.is_empty()) {
+            let Some(row) = trace.rows.get(id) else { continue };
+            let walked = trace.walked.entry(*id).or_default();
+            if let Some(violation) = walked.violations.first() {
+                return Err(format!("a step that is no edge: {violation}"));
+            }
+            let (compared, wrong) = walked.compare(*unit, row);
+            walked.compared = compared;
+            let lost = |what: &&String| reading == Reading::Exact || what.ends_with("lost");
+            if let Some(what) = wrong.iter().find(lost) {
+                return Err(format!("probes and log disagree: {what}"));
             }
         }
         Ok(())

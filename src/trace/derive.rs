@@ -70,6 +70,10 @@ impl Derivation {
         self.graphs.iter().map(|graph| graph.edges.len()).sum()
     }
 
+    pub fn graphs(&self) -> &[Graph] {
+        &self.graphs
+    }
+
     /// The probe at the entry of a procedure, if it has one.
     pub fn entry_probe(&self, procedure: usize) -> Option<ProbeId> {
         self.graphs[procedure].out_edges(Graph::ENTRY).find_map(|(_, edge)| edge.noted.probe())

@@ -6,8 +6,12 @@ use std::path::PathBuf;
 
 pub const ENVIRONMENT: &str = "EDGEWISE_TRACE";
 pub const TRACE_SUFFIX: &str = ".trace";
+pub const PATH_SUFFIX: &str = ".path";
 pub const LOADED_NAME: &str = "loaded";
 pub const UNCLEAN_PREFIX: &str = "unclean.";
+/// The run of the first step of a log of nodes.
+pub const START: u32 = u32::MAX;
+pub const STEP_SIZE: usize = 16;
 const MAGIC: &[u8; 8] = b"EDGWTRC1";
 const VERSION: u32 = 2;
 const HEADER_USED: usize = 128;
@@ -16,6 +20,7 @@ const BUILD_ID_MAX: usize = 32;
 
 /// One trace file: what all processes of a test did in one module, within one
 /// case of theirs or outside of any.
+#[derive(Clone)]
 pub struct TraceFile {
     /// The module as its processes saw it.
     pub module: PathBuf,
@@ -24,6 +29,8 @@ pub struct TraceFile {
     pub case: Option<String>,
     /// For each unit, the bytes of its probes.
     pub units: Vec<(Fingerprint, Vec<u8>)>,
+    /// Where these lie in the map.
+    pub offsets: Vec<(usize, Fingerprint)>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +63,7 @@ impl TraceFile {
         if id_length > BUILD_ID_MAX {
             return Err(TraceError("bad build-id"));
         }
-        let mut units = Vec::new();
+        let (mut units, mut offsets) = (Vec::new(), Vec::new());
         for entry in table.chunks_exact(UNIT_ENTRY_SIZE) {
             let mut id = [0; 16];
             id.copy_from_slice(&entry[..16]);
@@ -67,6 +74,7 @@ impl TraceFile {
                 .and_then(|end| map.get(start..end))
                 .ok_or(TraceError("bad unit"))?;
             units.push((Fingerprint(id), probes.to_vec()));
+            offsets.push((start, Fingerprint(id)));
         }
         let case = match u64_at(header, 112) {
             0 => None,
@@ -81,11 +89,12 @@ impl TraceFile {
             build_id: header[80..80 + id_length].to_vec(),
             case,
             units,
+            offsets,
         })
     }
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
+pub fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
@@ -107,6 +116,9 @@ mod tests {
             ("EDGEWISE_MAP_SECTION", format!("{MAP_SECTION:?}")),
             ("EDGEWISE_UNITS_SECTION", format!("{UNITS_SECTION:?}")),
             ("EDGEWISE_TRACE_SUFFIX", format!("{TRACE_SUFFIX:?}")),
+            ("EDGEWISE_PATH_SUFFIX", format!("{PATH_SUFFIX:?}")),
+            ("EDGEWISE_START", START.to_string()),
+            ("EDGEWISE_STEP_SIZE", STEP_SIZE.to_string()),
             ("EDGEWISE_LOADED_NAME", format!("{LOADED_NAME:?}")),
             ("EDGEWISE_UNCLEAN_PREFIX", format!("{UNCLEAN_PREFIX:?}")),
             ("EDGEWISE_MAGIC", format!("{:?}", String::from_utf8_lossy(MAGIC))),

@@ -5,3 +5,4 @@ pub mod collect;
 pub mod derive;
 pub mod format;
 pub mod module;
+pub mod paths;

@@ -84,6 +84,7 @@ impl UnitBuilder<'_, '_> {
             calls: Vec::new(),
             calls_are_certain: true,
             mentions: if is_entry { self.symbols.mentions(&signature.pieces) } else { Vec::new() },
+            logged: Logged::default(),
             calls_pointer: false,
         }
     }
@@ -124,6 +125,7 @@ impl UnitBuilder<'_, '_> {
                 calls_pointer: node.calls_pointer,
                 calls_are_certain: node.calls_are_certain,
                 mentions,
+                logged: Logged::default(),
             });
         }
         for edge in draft.edges {
@@ -172,6 +174,7 @@ impl UnitBuilder<'_, '_> {
             calls_are_certain: true,
             calls_pointer: true,
             mentions,
+            logged: Logged::default(),
         };
         let edge = |from, to| Edge { from, to, label: EdgeLabel::Always, noted: Noted::Follows };
         let graph = Graph {

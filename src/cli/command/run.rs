@@ -74,12 +74,15 @@ pub fn exit_code(results: &Results) -> i32 {
 }
 
 pub fn summary(results: &Results) -> String {
-    let Results { passed, failed, interrupted, unclean } = results;
+    let Results { passed, failed, interrupted, unclean, steps, compared } = results;
     let mut out = format!("{passed} passed, {failed} failed");
     if *interrupted {
         out.push_str(", interrupted: what was recorded stays, the others stay selected");
     }
     out.push('\n');
+    if *steps > 0 {
+        out.push_str(&format!("{steps} steps logged, {compared} edges laid beside them\n"));
+    }
     if let Some((name, why)) = unclean.first() {
         out.push_str(&format!(
             "warning: {} without a complete trace, which stay selected; for example {name}: {why}\n",
