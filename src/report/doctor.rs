@@ -21,6 +21,8 @@ pub struct Health {
     pub programs: Vec<Program>,
     /// Sources that the real compiler compiled alone.
     pub unanalysed: Vec<String>,
+    /// Programs that leave no trace.
+    pub untraced: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -85,6 +87,7 @@ pub fn text(health: &Health, shown: usize) -> String {
         ("opaque procedure", "compared as a whole", &opaque),
         ("unit without probes", "all of it counts as run", &untouched),
         ("place that was not understood", "names in it count as changed with it", &problems),
+        ("program without a trace", "a change of it selects every test", &health.untraced),
         ("source that is not analysed", "a change of it selects every test", &health.unanalysed),
     ];
     for (what, meaning, lines) in lists.into_iter().filter(|(_, _, lines)| !lines.is_empty()) {

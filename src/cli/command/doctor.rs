@@ -29,6 +29,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let health = Health {
         programs: built.map(|name| program(root, name)).collect(),
         unanalysed: state.unanalysed.into_iter().collect(),
+        untraced: state.untraced.into_keys().collect(),
     };
     print!("{}", doctor::text(&health, if args.all { usize::MAX } else { SHOWN }));
     Ok(exit::OK)
