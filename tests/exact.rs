@@ -86,6 +86,82 @@ fn check_seed(seed: u64) -> (usize, Vec<String>) {
     (edges, wrong)
 }
 
+/// Ways for a process to end or to get around, each at the place of `END`, and
+/// what stands before `main` for it.
+const WAYS: [(&str, &str, &str); 14] = [
+    ("return", "", "return n;"),
+    ("exit", "", "exit(n);"),
+    ("_exit", "", "_exit(n);"),
+    ("exit in an operand", "static int leave(int n) { exit(n); }", "n = n && leave(n) || n;"),
+    (
+        "a procedure that never returns",
+        "static void leave(int n) { for (;;) if (n++ > 3) exit(1); }",
+        "leave(n);",
+    ),
+    ("abort", "", "abort();"),
+    ("longjmp", "", "longjmp(where, n + 1);"),
+    (
+        "longjmp out of a call",
+        "static void back(int n) { if (n) longjmp(where, n); }",
+        "back(n + 1);",
+    ),
+    ("SIGKILL", "", "raise(SIGKILL);"),
+    ("a signal from outside", "", "ualarm(30000, 0); for (;;) pause();"),
+    ("a null pointer", "static int *volatile nowhere;", "n = *nowhere;"),
+    ("a division by zero", "static volatile int zero;", "n = n / zero;"),
+    ("a computed goto", "", "{ void *to[] = {&&a, &&b}; goto *to[n & 1]; a: n += 2; b: n++; }"),
+    (
+        "an asm goto",
+        "",
+        "asm goto(\"test %0,%0; jnz %l1\" : : \"r\"(n) : \"cc\" : away); n++; away: n--;",
+    ),
+];
+
+const AROUND: &str = "\
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+static jmp_buf where;
+BEFORE
+static int inner(int n) { switch (n) { case 0: n++; case 1: n += 2; break; case 5: return 9; default: n--; } END return n; }
+int main(int argc, char **argv)
+{
+    volatile int sum = 0;
+    int came = setjmp(where), i;
+    if (came) return came & 1;
+    for (i = 0; i < argc; i++) sum += inner(i);
+    for (i = 0; i < 3; i++) sum += argc > 1 ? inner(atoi(argv[1])) : i;
+    return sum & 1;
+}
+";
+
+#[test]
+fn however_a_process_ends_its_edges_are_those_of_the_log() {
+    let (mut edges, mut wrong) = (0, Vec::new());
+    for (way, before, end) in WAYS {
+        let directory = tempfile::tempdir().unwrap();
+        let text = AROUND.replace("BEFORE", before).replace("END", end);
+        std::fs::write(directory.path().join("way.c"), text).unwrap();
+        let sources = [String::from("way.c")];
+        build(directory.path(), &sources, "-O2");
+        let logged = Logged::build(directory.path(), &sources, &[]);
+        for argument in ["0", "1", "5", "7"] {
+            let (_, log) = logged.trace(Command::new(&logged.program).arg(argument));
+            let what = |what: &String| format!("{way} {argument}: {what}");
+            wrong.extend(log.unclean.iter().map(what));
+            let traces = tempfile::tempdir().unwrap();
+            let mut probed = Command::new(directory.path().join("probed"));
+            probed.arg(argument).env("EDGEWISE_TRACE", traces.path()).status().unwrap();
+            let (exact, found) = compare(&log, &Collector::default().collect(traces.path()));
+            edges += exact;
+            wrong.extend(found.iter().map(what));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(edges > 1000, "only {edges} edges");
+}
+
 #[test]
 fn edges_of_generated_programs_are_those_of_a_log() {
     let results = Mutex::new((0, Vec::new()));
