@@ -16,7 +16,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many programs are looked at unless somebody asks for more.
-const USUAL: u64 = 45;
+const USUAL: u64 = 20;
 
 fn seeds() -> u64 {
     std::env::var("EDGEWISE_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(USUAL)
