@@ -6,6 +6,7 @@ use rustc_hash::FxHashSet;
 impl Builder<'_, '_> {
     /// Replaces joins by what follows them and drops what cannot be reached.
     pub(super) fn finish(mut self) -> Draft {
+        self.edges.sort_by_key(|edge| edge.from);
         let mut next: Vec<Option<NodeId>> = vec![None; self.nodes.len()];
         for edge in &self.edges {
             if matches!(self.nodes[edge.from.ix()], Item::Join) {
@@ -15,41 +16,37 @@ impl Builder<'_, '_> {
         let targets: Vec<NodeId> =
             (0..self.nodes.len()).map(|id| self.follow(NodeId::new(id), &mut next)).collect();
         // Keep the real nodes that can be reached, in the order they were made.
-        let mut out: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
-        for (index, edge) in self.edges.iter().enumerate() {
-            let is_real = matches!(self.nodes[edge.from.ix()], Item::Node(_));
-            if is_real {
-                out[edge.from.ix()].push(index);
-            }
-        }
         let mut reached = vec![false; self.nodes.len()];
         reached[1] = true;
         let mut todo = vec![NodeId(0)];
         while let Some(node) = todo.pop() {
             if !std::mem::replace(&mut reached[node.ix()], true) {
-                todo.extend(out[node.ix()].iter().map(|e| targets[self.edges[*e].to.ix()]));
+                let first = self.edges.partition_point(|edge| edge.from < node);
+                let out = self.edges[first..].iter().take_while(|edge| edge.from == node);
+                todo.extend(out.map(|edge| targets[edge.to.ix()]));
             }
         }
-        let mut number = vec![NodeId(0); self.nodes.len()];
-        let mut draft = Draft::default();
-        for (old, item) in self.nodes.into_iter().enumerate() {
-            if let (Item::Node(node), true) = (item, reached[old]) {
-                number[old] = NodeId::new(draft.nodes.len());
-                draft.nodes.push(node);
-            }
+        let mut number = Vec::with_capacity(self.nodes.len());
+        let mut count = 0;
+        for is_reached in &reached {
+            number.push(NodeId::new(count));
+            count += usize::from(*is_reached);
         }
-        for edge in self.edges {
-            if reached[edge.from.ix()] && !out[edge.from.ix()].is_empty() {
-                draft.edges.push(DraftEdge {
-                    from: number[edge.from.ix()],
-                    to: number[targets[edge.to.ix()].ix()],
-                    label: edge.label,
-                    site: edge.site,
-                });
-            }
+        let real = |(old, item)| match item {
+            Item::Node(node) if reached[old] => Some(node),
+            _ => None,
+        };
+        let mut nodes: Vec<DraftNode> =
+            self.nodes.into_iter().enumerate().filter_map(real).collect();
+        nodes.shrink_to_fit();
+        // Joins are never reached, so these are the edges of real nodes.
+        self.edges.retain(|edge| reached[edge.from.ix()]);
+        for edge in &mut self.edges {
+            edge.from = number[edge.from.ix()];
+            edge.to = number[targets[edge.to.ix()].ix()];
         }
-        draft.edges.sort_by_key(|edge| edge.from);
-        draft
+        self.edges.shrink_to_fit();
+        Draft { nodes, edges: self.edges }
     }
 
     /// The real node that a chain of joins leads to. A ring of joins is an
