@@ -108,7 +108,9 @@ fn doctor_before_any_build() {
 fn doctor_names_what_is_opaque_and_what_is_not_analysed() {
     let project = Project::empty();
     project.write_config();
-    project.write("plus.cpp", "extern \"C\" int plus(int n) { return n + 1; }\n");
+    project.write("plus.h", "extern \"C\" int plus(int n);\n");
+    project
+        .write("plus.cpp", "#include \"plus.h\"\nextern \"C\" int plus(int n) { return n + 1; }\n");
     project.write(
         "main.c",
         "int plus(int n);\nint odd(int n)\n{\n#pragma omp parallel\n    n++;\n    return n;\n}\n\
@@ -121,9 +123,13 @@ fn doctor_names_what_is_opaque_and_what_is_not_analysed() {
         "prog: 1 unit\n",
         "1 unit instrumented, 2 procedures",
         "main.c: odd: ",
-        "plus.cpp",
+        "1 \u{d7} source that is not analysed",
+        "plus.cpp: a language that is not analysed",
         "Assumed:",
     ] {
         assert!(said.contains(expected), "{expected} in:\n{said}");
     }
+    // Of a project tested from C++, its headers and those of the system would
+    // hide the few sources.
+    assert!(!said.contains("plus.h"), "{said}");
 }

@@ -19,6 +19,9 @@ pub struct BuildState {
     /// What the real compiler compiled alone: sources, and all that they are
     /// made of.
     pub unanalysed: BTreeSet<String>,
+    /// The sources among them, and why.
+    #[serde(default)]
+    pub unanalysed_sources: BTreeMap<String, String>,
     /// Of some of them it is not known what they are made of.
     #[serde(default)]
     pub has_unknown_inputs: bool,

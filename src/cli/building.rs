@@ -85,6 +85,8 @@ pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Buil
                 state.has_unknown_inputs |= inputs.is_none();
                 state.unanalysed.extend(inputs.into_iter().flatten());
                 state.unanalysed.extend(sources.iter().cloned());
+                let why = sources.iter().map(|source| (source.clone(), reason.clone()));
+                state.unanalysed_sources.extend(why);
                 built.unanalysed.extend(sources.into_iter().map(|source| (source, reason.clone())));
             }
         }

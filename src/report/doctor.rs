@@ -19,8 +19,8 @@ const ASSUMPTIONS: [&str; 6] = [
 #[derive(Debug, Default)]
 pub struct Health {
     pub programs: Vec<Program>,
-    /// Sources that the real compiler compiled alone.
-    pub unanalysed: Vec<String>,
+    /// Sources that the real compiler compiled alone, and why.
+    pub unanalysed: Vec<(String, String)>,
     /// Programs that leave no trace.
     pub untraced: Vec<String>,
 }
@@ -83,12 +83,18 @@ pub fn text(health: &Health, shown: usize) -> String {
             opaque.extend(procedure.opaque.as_ref().map(|why| format!("{source}: {name}: {why}")));
         }
     }
+    let unanalysed: Vec<String> =
+        health.unanalysed.iter().map(|(source, why)| format!("{source}: {why}")).collect();
     let lists = [
         ("opaque procedure", "compared as a whole", &opaque),
         ("unit without probes", "all of it counts as run", &untouched),
         ("place that was not understood", "names in it count as changed with it", &problems),
         ("program without a trace", "a change of it selects every test", &health.untraced),
-        ("source that is not analysed", "a change of it selects every test", &health.unanalysed),
+        (
+            "source that is not analysed",
+            "a change of it, or of what it includes, selects every test",
+            &unanalysed,
+        ),
     ];
     for (what, meaning, lines) in lists.into_iter().filter(|(_, _, lines)| !lines.is_empty()) {
         let _ = writeln!(out, "\n{} \u{d7} {what}, {meaning}:", lines.len());

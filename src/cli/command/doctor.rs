@@ -28,7 +28,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let built = state.programs.iter().filter(|name| root.join(name).exists());
     let health = Health {
         programs: built.map(|name| program(root, name)).collect(),
-        unanalysed: state.unanalysed.into_iter().collect(),
+        unanalysed: state.unanalysed_sources.into_iter().collect(),
         untraced: state.untraced.into_keys().collect(),
     };
     print!("{}", doctor::text(&health, if args.all { usize::MAX } else { SHOWN }));
