@@ -158,7 +158,7 @@ impl Collector {
         let mut logs = Logs::default();
         for name in names.iter().filter_map(|name| name.strip_suffix(PATH_SUFFIX)) {
             let window = directory.join(format!("{name}{PATH_SUFFIX}"));
-            logs.add(name, fs_err::read(window).map_err(|e| e.to_string())?);
+            logs.add(name, window);
         }
         let files_of_modules = if logs.is_empty() { Vec::new() } else { files.clone() };
         let modules = Traced::by_module(files);
@@ -214,7 +214,8 @@ impl Collector {
             })
             .collect();
         for module in modules.iter().filter(|module| module.case.is_none()) {
-            paths::walk(logs, module, &|id| units.get(&id).copied(), &mut trace.walked);
+            paths::walk(logs, module, &|id| units.get(&id).copied(), &mut trace.walked)
+                .map_err(|e| e.to_string())?;
         }
         for (id, unit) in units.iter().filter(|_| !logs.is_empty()) {
             let Some(row) = trace.rows.get(id) else { continue };

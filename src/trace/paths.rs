@@ -7,14 +7,15 @@ use crate::ids::{Fingerprint, NodeId};
 use bitvec::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// A thread of a module: the part of a log's name before the number of its
 /// window.
 type Thread = String;
 
-/// The windows of all threads of a test.
+/// The files of all threads of a test, window by window.
 #[derive(Default)]
-pub struct Logs(BTreeMap<Thread, BTreeMap<u64, Vec<u8>>>);
+pub struct Logs(BTreeMap<Thread, BTreeMap<u64, PathBuf>>);
 
 /// A node that ran.
 #[derive(Clone, Copy)]
@@ -27,10 +28,10 @@ struct Step {
 
 impl Logs {
     /// Takes in a window by its name without the suffix.
-    pub fn add(&mut self, name: &str, bytes: Vec<u8>) {
+    pub fn add(&mut self, name: &str, file: PathBuf) {
         let (thread, window) = name.rsplit_once('.').unwrap_or((name, ""));
         let windows = self.0.entry(thread.to_string()).or_default();
-        windows.insert(window.parse().unwrap_or_default(), bytes);
+        windows.insert(window.parse().unwrap_or_default(), file);
     }
 
     pub fn is_empty(&self) -> bool {
@@ -38,10 +39,10 @@ impl Logs {
     }
 }
 
-fn steps(windows: &BTreeMap<u64, Vec<u8>>) -> impl Iterator<Item = Step> {
-    let records = windows.values().flat_map(|window| window.chunks_exact(STEP_SIZE));
+/// The steps of one window.
+fn steps(window: &[u8]) -> impl Iterator<Item = Step> {
     let number = |record: &[u8], at: usize| u32_at(record, 4 * at);
-    let steps = records.map(move |record| Step {
+    let steps = window.chunks_exact(STEP_SIZE).map(move |record| Step {
         run: number(record, 0),
         map: number(record, 1),
         procedure: number(record, 2),
@@ -75,6 +76,7 @@ pub struct Walked {
 
 /// The run of a procedure, as far as the log has it.
 struct Run {
+    number: u32,
     unit: Fingerprint,
     procedure: usize,
     at: NodeId,
@@ -82,13 +84,23 @@ struct Run {
     setjmps: Vec<NodeId>,
 }
 
-/// Follows the logs of one module through the graphs of its units.
+/// The runs of a thread that have not ended, each called by the one before it.
+#[derive(Default)]
+struct Stack {
+    runs: Vec<Run>,
+    /// Runs up to this number are known, or began in the process that forked
+    /// this one.
+    known: u32,
+}
+
+/// Follows the logs of one module through the graphs of its units. Fails if a
+/// log cannot be read.
 pub fn walk<'u>(
     logs: &Logs,
     module: &TraceFile,
     unit_of: &dyn Fn(Fingerprint) -> Option<Unit<'u>>,
     walked: &mut BTreeMap<Fingerprint, Walked>,
-) {
+) -> std::io::Result<()> {
     let build_id: String = module.build_id.iter().map(|byte| format!("{byte:02x}")).collect();
     let units: FxHashMap<u32, (Fingerprint, Unit<'_>)> = (module.offsets.iter())
         .filter_map(|(offset, id)| Some((*offset as u32, (*id, unit_of(*id)?))))
@@ -97,18 +109,27 @@ pub fn walk<'u>(
         thread.strip_prefix(&build_id).is_some_and(|rest| rest.starts_with('.'))
     });
     for windows in own.map(|(_, windows)| windows) {
-        let mut runs: FxHashMap<u32, Run> = FxHashMap::default();
-        let mut begun_elsewhere = 0;
-        for step in steps(windows) {
-            if step.run == START {
-                begun_elsewhere = step.map;
-                continue;
+        let mut stack = Stack::default();
+        for window in windows.values() {
+            for step in steps(&fs_err::read(window)?) {
+                if step.run == START {
+                    stack.known = step.map;
+                    continue;
+                }
+                // One with a lower number goes on: those above it have ended.
+                stack.end_above(step.run, walked);
+                let Some((id, unit)) = units.get(&step.map) else { continue };
+                walked.entry(*id).or_default().take(*unit, *id, step, &mut stack);
             }
-            let Some((id, unit)) = units.get(&step.map) else { continue };
-            let walked = walked.entry(*id).or_default();
-            walked.take(*unit, *id, step, begun_elsewhere, &mut runs);
         }
-        for run in runs.values() {
+        stack.end_above(0, walked);
+    }
+    Ok(())
+}
+
+impl Stack {
+    fn end_above(&mut self, number: u32, walked: &mut BTreeMap<Fingerprint, Walked>) {
+        while let Some(run) = self.runs.pop_if(|run| run.number > number) {
             if let Some(walked) = walked.get_mut(&run.unit) {
                 walked.last.insert((run.procedure, run.at));
             }
@@ -117,14 +138,7 @@ pub fn walk<'u>(
 }
 
 impl Walked {
-    fn take(
-        &mut self,
-        unit: Unit<'_>,
-        id: Fingerprint,
-        step: Step,
-        begun_elsewhere: u32,
-        runs: &mut FxHashMap<u32, Run>,
-    ) {
+    fn take(&mut self, unit: Unit<'_>, id: Fingerprint, step: Step, stack: &mut Stack) {
         self.steps += 1;
         let (procedure, node) = (step.procedure as usize, NodeId(step.node));
         let graph = unit.graphs.get(procedure).filter(|graph| node.ix() < graph.nodes.len());
@@ -132,18 +146,19 @@ impl Walked {
             self.violations.push(format!("no node {} in procedure {procedure}", node.0));
             return;
         };
-        let is_new = !runs.contains_key(&step.run);
-        let run = runs.entry(step.run).or_insert(Run {
-            unit: id,
-            procedure,
-            at: Graph::ENTRY,
-            setjmps: Vec::new(),
-        });
-        if is_new && step.run <= begun_elsewhere {
-            self.resumed.insert((procedure, node));
-            run.at = node;
-            return;
+        if stack.runs.last().is_none_or(|run| run.number != step.run) {
+            // Those that are known began in another process, or on another stack.
+            let is_resumed = step.run <= stack.known;
+            let at = if is_resumed { node } else { Graph::ENTRY };
+            let setjmps = Vec::new();
+            stack.runs.push(Run { number: step.run, unit: id, procedure, at, setjmps });
+            stack.known = stack.known.max(step.run);
+            if is_resumed {
+                self.resumed.insert((procedure, node));
+                return;
+            }
         }
+        let Some(run) = stack.runs.last_mut() else { return };
         let from = std::mem::replace(&mut run.at, node);
         if calls_setjmp(unit.index, graph.node(node)) && !run.setjmps.contains(&node) {
             run.setjmps.push(node);
