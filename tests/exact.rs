@@ -88,7 +88,7 @@ fn check_seed(seed: u64) -> (usize, Vec<String>) {
 
 /// Ways for a process to end or to get around, each at the place of `END`, and
 /// what stands before `main` for it.
-const WAYS: [(&str, &str, &str); 14] = [
+const WAYS: [(&str, &str, &str); 15] = [
     ("return", "", "return n;"),
     ("exit", "", "exit(n);"),
     ("_exit", "", "_exit(n);"),
@@ -104,6 +104,11 @@ const WAYS: [(&str, &str, &str); 14] = [
         "longjmp out of a call",
         "static void back(int n) { if (n) longjmp(where, n); }",
         "back(n + 1);",
+    ),
+    (
+        "longjmp past the next setjmp",
+        "static void back(int n) { if (n > 2) longjmp(where, n); }",
+        "if (setjmp(where) == 0) { n++; back(n); } if (setjmp(where) == 0) n--;",
     ),
     ("SIGKILL", "", "raise(SIGKILL);"),
     ("a signal from outside", "", "ualarm(30000, 0); for (;;) pause();"),

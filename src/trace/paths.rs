@@ -64,6 +64,8 @@ pub struct Walked {
     pub steps: usize,
     /// Steps by procedure, from which node to which.
     pub taken: FxHashSet<(usize, NodeId, NodeId)>,
+    /// Steps that may have been such.
+    perhaps: FxHashSet<(usize, NodeId, NodeId)>,
     /// Nodes at which a forked process went on with a run of its parent.
     resumed: FxHashSet<(usize, NodeId)>,
     /// Nodes after which a run logged no other.
@@ -163,22 +165,23 @@ impl Walked {
         if calls_setjmp(unit.index, graph.node(node)) && !run.setjmps.contains(&node) {
             run.setjmps.push(node);
         }
-        if self.taken.contains(&(procedure, from, node)) {
+        let mut sources = returned_from(graph, run, from, node);
+        if sources.is_empty() && self.taken.contains(&(procedure, from, node)) {
             return;
         }
         if leads(graph, from, node) {
-            self.taken.insert((procedure, from, node));
-            return;
+            sources.push(from);
         }
-        let may_come_back = calls(graph.node(from)) || passes_call(graph, from);
-        let setjmps = run.setjmps.iter().filter(|_| may_come_back);
-        let from_setjmp: Vec<NodeId> =
-            setjmps.copied().filter(|setjmp| leads(graph, *setjmp, node)).collect();
-        self.taken.extend(from_setjmp.iter().map(|from| (procedure, *from, node)));
-        if from_setjmp.is_empty() {
-            let text = |node: NodeId| format!("{} {:?}", node.0, graph.node(node).text);
-            let name = &unit.index.procedures[procedure].name;
-            self.violations.push(format!("{name}: {} -> {}", text(from), text(node)));
+        let steps = sources.iter().map(|from| (procedure, *from, node));
+        match sources.len() {
+            0 => {
+                let text = |node: NodeId| format!("{} {:?}", node.0, graph.node(node).text);
+                let name = &unit.index.procedures[procedure].name;
+                self.violations.push(format!("{name}: {} -> {}", text(from), text(node)));
+            }
+            1 => self.taken.extend(steps),
+            // Back at a setjmp or not: the log does not tell.
+            _ => self.perhaps.extend(steps),
         }
     }
 
@@ -200,6 +203,7 @@ impl Walked {
                     || !is_logged(edge.to)
                     || doubtful.contains(&(procedure, edge.from))
                     || self.resumed.contains(&(procedure, edge.to))
+                    || self.perhaps.contains(&(procedure, edge.from, edge.to))
                     || target.logged == Logged::Done && calls(target)
                     || target.kind == NodeKind::Exit;
                 exact += usize::from(!may_differ);
@@ -265,6 +269,17 @@ impl Walked {
 /// Whether a unit keeps a log.
 pub fn is_logged(index: &UnitIndex) -> bool {
     index.detail.granularity == Granularity::Path && index.untouched.is_none()
+}
+
+/// The calls of setjmp of a run from which a step may come, where the node
+/// before it may have been left by longjmp.
+fn returned_from(graph: &Graph, run: &Run, from: NodeId, to: NodeId) -> Vec<NodeId> {
+    let mut setjmps = run.setjmps.clone();
+    if !setjmps.is_empty() && (calls(graph.node(from)) || passes_call(graph, from)) {
+        setjmps.retain(|setjmp| *setjmp != from && leads(graph, *setjmp, to));
+        return setjmps;
+    }
+    Vec::new()
 }
 
 fn calls(node: &Node) -> bool {
