@@ -66,7 +66,9 @@ pub fn lex(text: &[u8]) -> Tokens {
         all.push(Token { start, end, kind, name });
         if kind == Kind::End {
             all.shrink_to_fit();
-            let Scanner { lines, digraphs, .. } = scanner;
+            names.shrink_to_fit();
+            let Scanner { mut lines, digraphs, .. } = scanner;
+            lines.shrink_to_fit();
             return Tokens { all, pragmas, names, lines, digraphs };
         }
     }

@@ -39,6 +39,13 @@ pub struct LineMap {
 }
 
 impl LineMap {
+    /// Gives back the room that was kept for more.
+    pub fn shrink_to_fit(&mut self) {
+        self.files.shrink_to_fit();
+        self.runs.shrink_to_fit();
+        self.newlines.shrink_to_fit();
+    }
+
     /// Notes that a line of the text begins at `offset`.
     pub fn newline(&mut self, offset: usize) {
         self.newlines.push(offset as u32);

@@ -108,6 +108,12 @@ impl Default for Names {
 }
 
 impl Names {
+    /// Gives back the room that was kept for more.
+    pub fn shrink_to_fit(&mut self) {
+        self.words.shrink_to_fit();
+        self.ends.shrink_to_fit();
+    }
+
     /// Ready for the names that a text of so many bytes is likely to have.
     pub fn for_text(length: usize) -> Self {
         let expected = SPELLINGS.len() + length / 128;

@@ -78,11 +78,12 @@ fn analyse_with(
     let tree = &*tree;
     let meanings = Meanings::of(tree);
     let mut unit = UnitBuilder { tree, meanings: &meanings, symbols: Symbols::of(tree) };
-    let mut procedures = Vec::new();
-    let mut graphs = Vec::new();
-    let mut sites = Vec::new();
-    let mut runs = Vec::new();
-    let mut may_leave = Vec::new();
+    let count = bodies.len();
+    let mut procedures = Vec::with_capacity(count);
+    let mut graphs = Vec::with_capacity(count);
+    let mut sites = Vec::with_capacity(count);
+    let mut runs = Vec::with_capacity(count);
+    let mut may_leave = Vec::with_capacity(count);
     let mut callers = Callers::default();
     let mut reuse = old.map(Reuse::of);
     let mut problems = Vec::new();

@@ -68,7 +68,10 @@ pub fn parse<'t>(
         definitions: 0,
     };
     parser.items();
-    parser.tree
+    let mut tree = parser.tree;
+    tree.decls.shrink_to_fit();
+    tree.procedures.shrink_to_fit();
+    tree
 }
 
 struct Parser<'t, 'k> {
