@@ -20,6 +20,9 @@ const COMMIT_EVERY: Duration = Duration::from_secs(1);
 /// How much of a failed test's output is shown.
 const SHOWN_OUTPUT: usize = 4000;
 
+/// Why a test without any trace stays selected.
+pub const NO_PROGRAM: &str = "it ran no instrumented program";
+
 pub struct RunOptions {
     pub jobs: usize,
     pub timeout: Option<Duration>,
@@ -107,7 +110,7 @@ impl Recorder<'_> {
             if let Some(why) = &test.unclean {
                 self.results.unclean.push((name.clone(), why.clone()));
             } else if test.programs.is_empty() {
-                let why = String::from("it ran no instrumented program");
+                let why = String::from(NO_PROGRAM);
                 self.results.unclean.push((name.clone(), why));
             }
         }

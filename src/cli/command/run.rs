@@ -2,7 +2,7 @@
 
 use crate::cli::exit;
 use crate::cli::files;
-use crate::cli::recording::{self, Results, RunOptions};
+use crate::cli::recording::{self, NO_PROGRAM, Results, RunOptions};
 use crate::cli::workspace::Workspace;
 use crate::report::text::counted;
 use crate::suite::TestCase;
@@ -88,7 +88,8 @@ pub fn summary(results: &Results) -> String {
             "warning: {} without a complete trace, which stay selected; for example {name}: {why}\n",
             counted(unclean.len(), "test")
         ));
-        if unclean.len() == passed + failed {
+        let all = unclean.iter().all(|(_, why)| why == NO_PROGRAM);
+        if all && unclean.len() == passed + failed {
             out.push_str("hint: build the programs with `edgewise build` first\n");
         }
     }
