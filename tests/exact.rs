@@ -33,6 +33,14 @@ fn build(directory: &Path, sources: &[String], level: &str) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
+/// What the program with probes leaves.
+fn probed(directory: &Path, arguments: &[&str]) -> TestTrace {
+    let traces = tempfile::tempdir().unwrap();
+    let mut command = Command::new(directory.join("probed"));
+    command.args(arguments).env("EDGEWISE_TRACE", traces.path()).output().unwrap();
+    Collector::default().collect(traces.path())
+}
+
 /// What is wrong with the edges of one test, and how many had to be right in
 /// both directions.
 fn compare(logged: &TestTrace, probed: &TestTrace) -> (usize, Vec<String>) {
@@ -75,11 +83,7 @@ fn check_seed(seed: u64) -> (usize, Vec<String>) {
         let arguments: Vec<&str> = arguments.split_whitespace().collect();
         let (_, log) = logged.trace(Command::new(&logged.program).args(&arguments));
         wrong.extend(log.unclean.iter().map(|what| format!("seed {seed}, {name}: {what}")));
-        let traces = tempfile::tempdir().unwrap();
-        let mut command = Command::new(directory.path().join("probed"));
-        command.args(&arguments).env("EDGEWISE_TRACE", traces.path()).output().unwrap();
-        let trace = Collector::default().collect(traces.path());
-        let (exact, found) = compare(&log, &trace);
+        let (exact, found) = compare(&log, &probed(directory.path(), &arguments));
         edges += exact;
         wrong.extend(found.iter().map(|what| format!("seed {seed}, {name}: {what}")));
     }
@@ -155,10 +159,7 @@ fn however_a_process_ends_its_edges_are_those_of_the_log() {
             let (_, log) = logged.trace(Command::new(&logged.program).arg(argument));
             let what = |what: &String| format!("{way} {argument}: {what}");
             wrong.extend(log.unclean.iter().map(what));
-            let traces = tempfile::tempdir().unwrap();
-            let mut probed = Command::new(directory.path().join("probed"));
-            probed.arg(argument).env("EDGEWISE_TRACE", traces.path()).status().unwrap();
-            let (exact, found) = compare(&log, &Collector::default().collect(traces.path()));
+            let (exact, found) = compare(&log, &probed(directory.path(), &[argument]));
             edges += exact;
             wrong.extend(found.iter().map(what));
         }

@@ -235,3 +235,28 @@ fn a_program_without_the_runtime_beside_a_traced_one() {
     project.ok(&["build"]);
     assert_eq!(project.select_json(&["--from-build"])["selected"].as_array().unwrap().len(), 1);
 }
+
+/// The same program, which is traced from the next build on: the test was still
+/// recorded without it.
+#[test]
+fn a_program_that_had_no_runtime_when_the_test_was_recorded() {
+    let project = Project::empty();
+    project.write("main.c", "int main(void) { return 0; }\n");
+    project.write("late.c", "int main(void) { return 0; }\n");
+    project.write(
+        "Makefile",
+        "all: prog late\nprog: main.c\n\t$(CC) -o prog main.c\n\
+         late: late.c\n\t$(CC) $(LATE) -o late late.c\n",
+    );
+    project.write_config();
+    project.write("tests.list", "both ./prog && ./late\n");
+    // Only `-lc` tells edgewise that there is a C library.
+    let libraries = "LATE=-nodefaultlibs -Wl,--push-state -Wl,-l:libc.so.6 -Wl,--pop-state -lgcc";
+    let built = project.edgewise(&["build", "--", "make", "-s", libraries]);
+    let said = String::from_utf8(built.stderr).unwrap();
+    assert!(said.contains("late leaves no trace"), "{said}");
+    project.ok(&["run"]);
+    project.edit("late.c", "return 0;", "return 1;");
+    project.ok(&["build"]);
+    assert_eq!(project.select_json(&["--from-build"])["selected"].as_array().unwrap().len(), 1);
+}

@@ -25,7 +25,7 @@ pub struct BuildState {
     /// Of some of them it is not known what they are made of.
     #[serde(default)]
     pub has_unknown_inputs: bool,
-    /// Programs that leave no trace, each with the files of its units if these
+    /// Programs that left no trace in some build, each with the files of its units if these
     /// are known: any test may run them.
     #[serde(default)]
     pub untraced: BTreeMap<String, Option<BTreeSet<String>>>,
@@ -47,6 +47,16 @@ impl BuildState {
             }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Notes a program that leaves no trace. What it was made of in earlier
+    /// builds still counts: tests may have been recorded with these.
+    pub fn add_untraced(&mut self, program: &str, files: Option<BTreeSet<String>>) {
+        let known = self.untraced.entry(program.to_string()).or_insert(Some(BTreeSet::new()));
+        match (known.as_mut(), files) {
+            (Some(known), Some(files)) => known.extend(files),
+            _ => *known = None,
         }
     }
 

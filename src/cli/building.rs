@@ -73,11 +73,10 @@ pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Buil
                 built.untouched.extend(untouched.map(|why| (source, why)));
             }
             Event::Linked { output } => {
-                state.untraced.remove(&output);
                 built.programs.insert(output);
             }
             Event::LinkedWithoutRuntime { output, reason } => {
-                state.untraced.insert(output.clone(), files_of_program(workspace, &output));
+                state.add_untraced(&output, files_of_program(workspace, &output));
                 built.without_runtime.insert((output, reason));
             }
             Event::Tried => built.is_configuring = true,

@@ -128,12 +128,17 @@ pub fn hash_lines(text: &[u8], part: Range<usize>, hasher: &mut FpHasher) {
     let mut is_start = from == 0 || text[from - 1] == b'\n';
     for end in memchr::memchr_iter(b'\n', &text[part.clone()]).chain([part.len()]) {
         let line = &text[from..part.start + end];
-        let is_marker = is_start && marked(line).is_some();
+        // Where comments are kept, code may stand behind one that ends here.
+        let is_marker = is_start && marked(line).is_some() && !ends_comment(line);
         if !line.is_empty() && !is_marker {
             hasher.bytes(line);
         }
         (from, is_start) = (part.start + end + 1, true);
     }
+}
+
+fn ends_comment(line: &[u8]) -> bool {
+    memchr::memmem::find(line, b"*/").is_some()
 }
 
 /// The text between the quotes at the start of `rest`, escapes undone.
@@ -172,8 +177,9 @@ mod tests {
 
     #[test]
     fn what_only_looks_like_a_marker_counts() {
-        // The lexer takes neither for one.
+        // The lexer takes none of them for one.
         assert_ne!(of_lines("a\n# 99999999999\n", 0), of_lines("a\n", 0));
+        assert_ne!(of_lines("/*\n# 5 */ int x;", 0), of_lines("/*\n# 5 */ long x;", 0));
         assert_ne!(of_lines("}# 5\n", 1), of_lines("}\n", 1));
     }
 

@@ -13,7 +13,8 @@ const SHOWN: usize = 10;
 /// Say how well the project is covered, and what is assumed
 ///
 /// Lists the programs that were built with probes, procedures that are opaque
-/// and why, units that go without probes, and sources that are not analysed.
+/// and why, units that go without probes, programs that leave no trace, and
+/// sources that are not analysed.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Show everything, however much it is
