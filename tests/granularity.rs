@@ -242,11 +242,13 @@ fn a_program_without_the_runtime_beside_a_traced_one() {
 fn a_program_that_had_no_runtime_when_the_test_was_recorded() {
     let project = Project::empty();
     project.write("main.c", "int main(void) { return 0; }\n");
-    project.write("late.c", "int main(void) { return 0; }\n");
+    // Part of both programs, and the traced one does not run it.
+    project.write("common.c", "int common(void) { return 0; }\n");
+    project.write("late.c", "int common(void);\nint main(void) { return common(); }\n");
     project.write(
         "Makefile",
-        "all: prog late\nprog: main.c\n\t$(CC) -o prog main.c\n\
-         late: late.c\n\t$(CC) $(LATE) -o late late.c\n",
+        "all: prog late\nprog: main.c common.c\n\t$(CC) -o prog main.c common.c\n\
+         late: late.c common.c\n\t$(CC) $(LATE) -o late late.c common.c\n",
     );
     project.write_config();
     project.write("tests.list", "both ./prog && ./late\n");
@@ -256,7 +258,7 @@ fn a_program_that_had_no_runtime_when_the_test_was_recorded() {
     let said = String::from_utf8(built.stderr).unwrap();
     assert!(said.contains("late leaves no trace"), "{said}");
     project.ok(&["run"]);
-    project.edit("late.c", "return 0;", "return 1;");
+    project.edit("common.c", "return 0;", "return 1;");
     project.ok(&["build"]);
     assert_eq!(project.select_json(&["--from-build"])["selected"].as_array().unwrap().len(), 1);
 }
