@@ -106,6 +106,13 @@ fn a_case_may_have_a_process_of_its_own() {
 }
 
 #[test]
+fn a_loop_may_go_on_from_case_to_case() {
+    let project = built(CASES);
+    let trace = trace(&project, "rounds");
+    assert_cases(&project, &trace, &["main.c"], &["first", "second", "third"]);
+}
+
+#[test]
 fn cases_that_cannot_be_told_apart_lose_nothing() {
     let project = built(DOUBTFUL);
     let nested = trace(&project, "nested");

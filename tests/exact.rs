@@ -92,7 +92,7 @@ fn check_seed(seed: u64) -> (usize, Vec<String>) {
 
 /// Ways for a process to end or to get around, each at the place of `END`, and
 /// what stands before `main` for it.
-const WAYS: [(&str, &str, &str); 15] = [
+const WAYS: [(&str, &str, &str); 20] = [
     ("return", "", "return n;"),
     ("exit", "", "exit(n);"),
     ("_exit", "", "_exit(n);"),
@@ -103,6 +103,13 @@ const WAYS: [(&str, &str, &str); 15] = [
         "leave(n);",
     ),
     ("abort", "", "abort();"),
+    ("an assertion that fails", "#include <assert.h>", "assert(n < 4 && n != 2); n++;"),
+    (
+        "an assertion that fails further down",
+        "#include <assert.h>\nstatic int low(int n) { return n < 4; }\n\
+         static int check(int n) { assert(low(n)); return n / 2; }",
+        "n = check(n) + 1;",
+    ),
     ("longjmp", "", "longjmp(where, n + 1);"),
     (
         "longjmp out of a call",
@@ -113,6 +120,17 @@ const WAYS: [(&str, &str, &str); 15] = [
         "longjmp past the next setjmp",
         "static void back(int n) { if (n > 2) longjmp(where, n); }",
         "if (setjmp(where) == 0) { n++; back(n); } if (setjmp(where) == 0) n--;",
+    ),
+    (
+        "loops that are left, and entered again",
+        "",
+        "for (int k = 0; k < n; k++) { for (;;) { n--; if (n < k || n == 5) break; n -= k; } }",
+    ),
+    ("a jump into a loop", "", "{ int k = 0; goto in; while (k < n) { k++; in: k += 2; } }"),
+    (
+        "a jump to the end of a loop",
+        "",
+        "{ int k = 0; if (n > 1) goto at; while (k < n) { k++; at:; } }",
     ),
     ("SIGKILL", "", "raise(SIGKILL);"),
     ("a signal from outside", "", "ualarm(30000, 0); for (;;) pause();"),

@@ -15,14 +15,12 @@ fn analyse(source: &[u8]) -> Analysis {
     let mut analysis = unit::analyse(&mut tree, &FxHashMap::default());
     instrument::assign_probes(&mut analysis, instrument::PlainCode::GoesOn, Detail::default());
     let unit = Fingerprint::default();
-    instrument::instrument(
-        &tree,
-        &analysis,
-        unit,
-        b"record",
-        Architecture::X86_64,
-        Granularity::Edge,
-    );
+    let how = instrument::Compiled {
+        architecture: Architecture::X86_64,
+        granularity: Granularity::Edge,
+        is_optimized: true,
+    };
+    instrument::instrument(&tree, &analysis, unit, b"record", how);
     analysis
 }
 

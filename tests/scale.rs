@@ -23,8 +23,12 @@ fn check(name: &str) {
     let mut analysis = unit::analyse(&mut tree, &FxHashMap::default());
     instrument::assign_probes(&mut analysis, instrument::PlainCode::GoesOn, Detail::default());
     let unit = Fingerprint::default();
-    let out =
-        instrument::instrument(&tree, &analysis, unit, &[], Architecture::Other, Granularity::Edge);
+    let how = instrument::Compiled {
+        architecture: Architecture::Other,
+        granularity: Granularity::Edge,
+        is_optimized: true,
+    };
+    let out = instrument::instrument(&tree, &analysis, unit, &[], how);
     assert!(out.len() >= text.len());
     let opaque = analysis.procedures.last().and_then(|procedure| procedure.opaque.as_deref());
     let problem = analysis.problems.first().map(String::as_str);

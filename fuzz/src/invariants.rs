@@ -3,7 +3,8 @@
 use crate::{ranges, strip};
 use edgewise::cfg::draft::Site;
 use edgewise::cfg::format::{
-    Declaration, Definition, Detail, Granularity, EdgeLabel, Graph, NodeKind, ProcedureIndex, Symbol,
+    Declaration, Definition, Detail, EdgeLabel, Granularity, Graph, NodeKind, ProcedureIndex,
+    Symbol,
 };
 use edgewise::cfg::unit::{self, Analysis};
 use edgewise::frontend::symbols::Symbolic;
@@ -37,7 +38,12 @@ pub fn check(text: &[u8]) -> Found {
     check_analysis(&tree, &analysis);
     check_probes(&mut analysis);
     let unit = Fingerprint::of(text);
-    let out = instrument::instrument(&tree, &analysis, unit, b"record", Architecture::X86_64, Granularity::Edge);
+    let how = instrument::Compiled {
+        architecture: Architecture::X86_64,
+        granularity: Granularity::Edge,
+        is_optimized: true,
+    };
+    let out = instrument::instrument(&tree, &analysis, unit, b"record", how);
     strip::check(text, &out, unit);
     let found = found(analysis);
     check_again(text, &found);

@@ -64,6 +64,7 @@ impl Rest<'_> {
         let mut scan = Scan { rest: &self.out[at..], used: 0 };
         let found = self.prelude(&mut scan)
             || self.declaration(&mut scan)
+            || self.first_time(&mut scan)
             || self.arm(&mut scan)
             || self.otherwise(&mut scan)
             || self.jump_or_landing(&mut scan)
@@ -81,20 +82,25 @@ impl Rest<'_> {
     }
 
     fn probe(&self, scan: &mut Scan<'_>) -> bool {
-        let byte = |s: &mut Scan<'_>| {
-            s.word(b"(") && s.word(self.map) && s.word(b"[") && s.digits() && s.word(b"])")
+        let store = |s: &mut Scan<'_>| {
+            s.word(b"(\"movb {$1,")
+                && s.word(self.map)
+                && s.word(b"+")
+                && s.digits()
+                && s.word(b"(%%rip)|byte ptr [rip+")
+                && s.word(self.map)
+                && s.word(b"+")
+                && s.digits()
+                && s.word(b"],1}\":::\"memory\"")
         };
-        scan.all(|s| {
-            s.word(b"__asm__ __volatile__ __inline__(\"movb $1,%0\":\"=m\"")
-                && byte(s)
-                && s.word(b"::\"memory\")")
-        }) || scan.all(|s| {
-            s.word(b"__extension__({__label__ __edgewise_never;")
-                && s.word(b"__asm__ __volatile__ __inline__ goto(\"movb $1,%0\"::\"m\"")
-                && byte(s)
-                && s.word(b":\"memory\":__edgewise_never);")
-                && s.word(b"if(0){__edgewise_never:__builtin_trap();}})")
-        })
+        scan.all(|s| s.word(b"__asm__ __volatile__ __inline__") && store(s) && s.word(b")"))
+            || scan.all(|s| {
+                s.word(b"__extension__({__label__ __edgewise_never;")
+                    && s.word(b"__asm__ __volatile__ __inline__ goto")
+                    && store(s)
+                    && s.word(b":__edgewise_never);")
+                    && s.word(b"if(0){__edgewise_never:__builtin_trap();}})")
+            })
     }
 
     fn value(&self, scan: &mut Scan<'_>) -> bool {
@@ -102,7 +108,20 @@ impl Rest<'_> {
             s.word(b"__extension__({")
                 && self.probe(s)
                 && (s.word(b";})") || s.word(b";0;})") || s.word(b";1;})"))
+        }) || scan.all(|s| {
+            s.word(b"__extension__({if(__edgewise_f")
+                && s.digits()
+                && s.word(b"){")
+                && self.probe(s)
+                && s.word(b";__edgewise_f")
+                && s.digits()
+                && (s.word(b"=0;}0;})") || s.word(b"=0;}1;})"))
         })
+    }
+
+    /// What says, before a loop, that a probe in it has not fired yet.
+    fn first_time(&self, scan: &mut Scan<'_>) -> bool {
+        scan.all(|s| s.word(b"int __edgewise_f") && s.digits() && s.word(b"=1;"))
     }
 
     fn declaration(&self, scan: &mut Scan<'_>) -> bool {

@@ -12,8 +12,9 @@ pub enum Site {
     None,
     /// Behind the token that opens the body.
     Entry { open: u32 },
-    /// The outcome of the condition that spans these tokens.
-    Arm { condition: Range, weak: bool, outcome: bool },
+    /// The outcome of the condition that spans these tokens. `first_of` is the
+    /// loop around it if each round of that begins with this edge, or is the last.
+    Arm { condition: Range, weak: bool, outcome: bool, first_of: Option<Range> },
     /// Before the operand that `a ?: b` evaluates when `a` is zero.
     Otherwise { operand: Range },
     /// After the colon of a case or default label; `falls_in` if control can

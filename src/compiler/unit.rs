@@ -11,7 +11,7 @@ use crate::cfg::format::{Command, Detail, Granularity, UnitIndex, UnitKey, UnitR
 use crate::cfg::unit::{self, Analysis, Known};
 use crate::frontend::{self, Tree, symbols::Symbolic};
 use crate::ids::{Fingerprint, FpHasher};
-use crate::instrument::{self, PlainCode};
+use crate::instrument::{self, Architecture, PlainCode};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
@@ -128,6 +128,18 @@ fn code_arguments(words: &[String]) -> Vec<Argument> {
     }
 }
 
+/// Whether a compiler for x86-64 is asked for code that is not the usual kind.
+fn is_another_x86(words: &[String]) -> bool {
+    const FLAGS: &[&str] = &["-m16", "-m32", "-mcmodel=large", "-mcmodel=medium"];
+    words.iter().any(|word| FLAGS.contains(&word.as_str()))
+}
+
+/// Whether the compiler is asked to spend time on better code.
+fn is_optimized(words: &[String]) -> bool {
+    let level = words.iter().rev().find_map(|word| word.strip_prefix("-O"));
+    level.is_some_and(|level| !matches!(level, "0" | "g"))
+}
+
 /// A unit with its text parsed and its graphs built.
 pub struct Analysed<'t> {
     pub tree: Tree<'t>,
@@ -230,11 +242,18 @@ impl Analysed<'_> {
 
     /// The text to compile, with all probes and the record in it.
     pub fn instrumented(&self, record: &UnitRecord, job: &Job) -> Vec<u8> {
-        let architecture = toolchain::identity(&job.compiler).architecture;
+        let architecture = match toolchain::identity(&job.compiler).architecture {
+            Architecture::X86_64 if is_another_x86(&job.arguments) => Architecture::OtherX86,
+            architecture => architecture,
+        };
         let record = record.encode();
         let (tree, analysis) = (&self.tree, &self.analysis);
-        let granularity = self.granularity;
-        instrument::instrument(tree, analysis, self.fingerprint, &record, architecture, granularity)
+        let how = instrument::Compiled {
+            architecture,
+            granularity: self.granularity,
+            is_optimized: is_optimized(&job.arguments),
+        };
+        instrument::instrument(tree, analysis, self.fingerprint, &record, how)
     }
 
     /// Procedures that hold a line of a file, for blaming them.

@@ -66,8 +66,15 @@ impl Edits {
             Site::Entry { open } => {
                 self.insert(end_of(open), Turn::Behind, writer.declaration(probe));
             }
-            Site::Arm { condition, weak, outcome } => {
-                let value = writer.value(probe, u8::from(outcome));
+            Site::Arm { condition, weak, outcome, first_of } => {
+                let value = match first_of.filter(|around| writer.is_undisturbed(*around)) {
+                    Some(around) => {
+                        let open = format!("{{{}", writer.first_time(probe));
+                        self.enclose(tree, around, open, String::from("}"));
+                        writer.value_at_first(probe, u8::from(outcome))
+                    }
+                    None => writer.value(probe, u8::from(outcome)),
+                };
                 self.arm(tree, condition, weak, outcome, &value);
             }
             Site::Otherwise { operand } => {
@@ -143,7 +150,7 @@ impl Edits {
     /// What a site needs whose probe was left out, since others around it have
     /// theirs.
     pub fn add_without(&mut self, tree: &Tree<'_>, site: Site) {
-        if let Site::Arm { condition, weak, outcome } = site {
+        if let Site::Arm { condition, weak, outcome, .. } = site {
             self.arm(tree, condition, weak, outcome, if outcome { "1" } else { "0" });
         }
     }

@@ -3,6 +3,7 @@
 
 mod edits;
 mod log;
+mod loops;
 mod probes;
 mod returns;
 mod text;
@@ -15,8 +16,16 @@ use crate::frontend::Tree;
 use crate::frontend::tree::Label;
 use crate::ids::{Fingerprint, ProbeId};
 pub use probes::{PlainCode, assign_probes};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 pub use text::{Architecture, MAP_SECTION, RECORD_SECTION, UNITS_SECTION};
+
+/// What the text with probes is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct Compiled {
+    pub architecture: Architecture,
+    pub granularity: Granularity,
+    pub is_optimized: bool,
+}
 
 /// The text to compile: the unit's own with probes, its map, its descriptor
 /// and its record.
@@ -25,14 +34,18 @@ pub fn instrument(
     analysis: &Analysis,
     unit: Fingerprint,
     record: &[u8],
-    architecture: Architecture,
-    granularity: Granularity,
+    how: Compiled,
 ) -> Vec<u8> {
     let guarded = traps::probes_before_divisions(tree, analysis);
     let all = analysis.graphs.iter().flat_map(|graph| &graph.edges);
     let has_probes = all.into_iter().any(|edge| edge.noted.probe().is_some());
-    let logs_nodes = granularity == Granularity::Path && has_probes;
-    let writer = text::Writer::new(unit, architecture, guarded, logs_nodes);
+    let logs_nodes = how.granularity == Granularity::Path && has_probes;
+    let undisturbed = if how.is_optimized && !logs_nodes {
+        loops::undisturbed(tree, analysis)
+    } else {
+        FxHashSet::default()
+    };
+    let writer = text::Writer::new(unit, how.architecture, guarded, undisturbed, logs_nodes);
     let mut edits = edits::Edits::default();
     if has_probes {
         edits.first(tree, writer.prelude());

@@ -1,9 +1,9 @@
 //! Which edges get a probe, and how all others are known without one.
 
 use super::log::mark_logged;
-use super::returns::Returns;
+use super::returns::{Returns, Trusted};
 use crate::cfg::draft::Site;
-use crate::cfg::format::{Detail, Granularity, Graph, Noted};
+use crate::cfg::format::{Detail, Edge, Granularity, Graph, Noted};
 use crate::cfg::unit::Analysis;
 use crate::ids::{EdgeId, NodeId, ProbeId};
 
@@ -19,7 +19,7 @@ pub enum PlainCode {
 /// Decides for every edge how it is noted, and numbers the probes of the unit.
 /// Returns how many there are.
 pub fn assign_probes(analysis: &mut Analysis, plain_code: PlainCode, detail: Detail) -> u32 {
-    let returns = Returns::of(analysis);
+    let returns = Returns::of(analysis, Trusted::AllOfUnit);
     let mut is_called = entries_by_calls(analysis, &returns);
     let only_entries = detail.granularity == Granularity::Procedure;
     if detail.granularity == Granularity::Path {
@@ -36,6 +36,7 @@ pub fn assign_probes(analysis: &mut Analysis, plain_code: PlainCode, detail: Det
             may_leave: &analysis.may_leave[number],
             wants: Vec::new(),
             ways_in: Vec::new(),
+            fails: graph.nodes.iter().map(|node| returns.is_failure(node)).collect(),
         };
         plan.start(&returns);
         if only_entries {
@@ -90,10 +91,13 @@ struct Plan<'a> {
     wants: Vec<Want>,
     /// How many edges lead to each node.
     ways_in: Vec<u32>,
+    /// For each node, whether an assertion fails there.
+    fails: Vec<bool>,
 }
 
 impl Plan<'_> {
-    /// A probe wherever there is a place for one, but behind calls that return.
+    /// A probe wherever there is a place for one, but behind calls that return
+    /// and assertions that hold.
     fn start(&mut self, returns: &Returns) {
         for (edge, site) in self.graph.edges.iter().zip(self.sites) {
             let is_left_by_own_calls = matches!(
@@ -102,13 +106,26 @@ impl Plan<'_> {
                     | Site::AfterDeclaration { in_operands: false, .. }
             );
             let goes_on = is_left_by_own_calls && returns.all_of(self.graph.node(edge.from));
-            let is_free = *site == Site::None || goes_on;
+            let is_free = *site == Site::None || goes_on || self.holds(edge);
             self.wants.push(if is_free { Want::Nothing } else { Want::Probe });
         }
         self.ways_in = vec![0; self.graph.nodes.len()];
         for edge in &self.graph.edges {
             self.ways_in[edge.to.ix()] += 1;
         }
+    }
+
+    /// Whether an edge is the way on from a condition whose other ways all end in
+    /// a failed assertion: it is taken unless the process ends.
+    fn holds(&self, edge: &Edge) -> bool {
+        let mut ways = 0;
+        let mut others = self.graph.out_edges(edge.from).filter(|(_, way)| {
+            ways += 1;
+            !self.fails[way.to.ix()]
+        });
+        others.next().is_some_and(|(_, way)| way.to == edge.to && way.label == edge.label)
+            && others.next().is_none()
+            && ways > 1
     }
 
     /// Drops all probes but those of entries.
@@ -138,7 +155,7 @@ impl Plan<'_> {
             // All edges on the way follow from this one, and back.
             self.wants[index] = Want::Behind;
             let mut at = self.graph.edge(edge).to;
-            while let Some(on) = self.only_way(at) {
+            while let Some(on) = self.way_on(at) {
                 self.wants[on.ix()] = Want::Behind;
                 at = self.graph.edge(on).to;
             }
@@ -152,16 +169,20 @@ impl Plan<'_> {
             if self.ways_in[at.ix()] != 1 || self.may_leave[at.ix()] || at == Graph::EXIT {
                 return false;
             }
-            match self.only_way(at) {
+            match self.way_on(at) {
                 Some(on) => at = self.graph.edge(on).to,
                 None => return self.is_told(at),
             }
         }
     }
 
-    /// The edge out of a node that has only one, without a probe.
-    fn only_way(&self, node: NodeId) -> Option<EdgeId> {
-        let mut ways = self.graph.out_edges(node);
+    /// The edge out of a node that has only one, or of a condition that is
+    /// asserted: the others have probes.
+    fn way_on(&self, node: NodeId) -> Option<EdgeId> {
+        let mut ways = self
+            .graph
+            .out_edges(node)
+            .filter(|(edge, way)| !self.fails[way.to.ix()] || self.wants[edge.ix()] != Want::Probe);
         match (ways.next(), ways.next()) {
             (Some((edge, _)), None) => Some(edge),
             _ => None,

@@ -1,5 +1,6 @@
 //! The C that is put in.
 
+use crate::frontend::tree::Range;
 use crate::ids::{Fingerprint, ProbeId};
 use rustc_hash::FxHashSet;
 use std::fmt::Write;
@@ -26,6 +27,8 @@ const ASM_CHUNK: usize = 1000;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Architecture {
     X86_64,
+    /// 32 bits, or data that may be far away from code.
+    OtherX86,
     /// A relaxed atomic store does it everywhere.
     Other,
 }
@@ -36,6 +39,8 @@ pub struct Writer {
     architecture: Architecture,
     /// Probes that a division must not be moved above.
     guarded: FxHashSet<ProbeId>,
+    /// Loops within which a probe is needed only once.
+    undisturbed: FxHashSet<Range>,
     logs_nodes: bool,
 }
 
@@ -44,27 +49,45 @@ impl Writer {
         unit: Fingerprint,
         architecture: Architecture,
         guarded: FxHashSet<ProbeId>,
+        undisturbed: FxHashSet<Range>,
         logs_nodes: bool,
     ) -> Self {
         let map = format!("__edgewise_map_{}", unit.hex());
-        Self { map, unit, architecture, guarded, logs_nodes }
+        Self { map, unit, architecture, guarded, undisturbed, logs_nodes }
+    }
+
+    pub fn is_undisturbed(&self, around: Range) -> bool {
+        self.undisturbed.contains(&around)
     }
 
     /// One store that the compiler can neither move, merge nor drop, and above
     /// which it can move nothing that traps.
     pub fn probe(&self, probe: ProbeId) -> String {
         let (map, index) = (&self.map, probe.0);
+        let is_guarded = self.guarded.contains(&probe);
+        // `inline` keeps gcc from counting it against inlining.
         match self.architecture {
-            // A jump that is never taken: what is behind it may not be reached.
-            Architecture::X86_64 if self.guarded.contains(&probe) => format!(
-                "__extension__({{__label__ __edgewise_never;\
-                 __asm__ __volatile__ __inline__ goto(\"movb $1,%0\"::\"m\"({map}[{index}])\
-                 :\"memory\":__edgewise_never);if(0){{__edgewise_never:__builtin_trap();}}}})"
-            ),
-            // `inline` keeps gcc from counting it against inlining.
-            Architecture::X86_64 => format!(
-                r#"__asm__ __volatile__ __inline__("movb $1,%0":"=m"({map}[{index}])::"memory")"#
-            ),
+            // Told where the map is, compilers keep its address in a register, and
+            // have one less for the procedure: the instruction names it by itself.
+            Architecture::X86_64 => {
+                let store =
+                    format!(r#""movb {{$1,{map}+{index}(%%rip)|byte ptr [rip+{map}+{index}],1}}""#);
+                if is_guarded {
+                    may_jump(&format!(r#"{store}:::"memory""#))
+                } else {
+                    format!(r#"__asm__ __volatile__ __inline__({store}:::"memory")"#)
+                }
+            }
+            Architecture::OtherX86 => {
+                let store = r#""movb {$1,%0|%0,1}""#;
+                if is_guarded {
+                    may_jump(&format!(r#"{store}::"m"({map}[{index}]):"memory""#))
+                } else {
+                    format!(
+                        "__asm__ __volatile__ __inline__({store}:\"=m\"({map}[{index}])::\"memory\")"
+                    )
+                }
+            }
             // Elsewhere divisions do not trap.
             Architecture::Other => format!(
                 "__extension__({{__atomic_store_n(&{map}[{index}],1,0);\
@@ -81,6 +104,20 @@ impl Writer {
     /// The probe as an expression with a value.
     pub fn value(&self, probe: ProbeId, value: u8) -> String {
         format!("__extension__({{{};{value};}})", self.probe(probe))
+    }
+
+    /// Declares, before a loop, that a probe in it has not fired yet. Optimizers
+    /// find out that this is so in the first round and never again.
+    pub fn first_time(&self, probe: ProbeId) -> String {
+        format!("int __edgewise_f{}=1;", probe.0)
+    }
+
+    /// The probe as an expression with a value, for the first time only.
+    pub fn value_at_first(&self, probe: ProbeId, value: u8) -> String {
+        let (first, note) = (probe.0, self.probe(probe));
+        format!(
+            "__extension__({{if(__edgewise_f{first}){{{note};__edgewise_f{first}=0;}}{value};}})"
+        )
     }
 
     /// The probe as a declaration, for places where a statement would offend
@@ -146,6 +183,15 @@ impl Writer {
         }
         out.extend(record_asm(record).as_bytes());
     }
+}
+
+/// An asm with a jump that is never taken: what is behind it may not be reached.
+fn may_jump(asm: &str) -> String {
+    format!(
+        "__extension__({{__label__ __edgewise_never;\
+         __asm__ __volatile__ __inline__ goto({asm}:__edgewise_never);\
+         if(0){{__edgewise_never:__builtin_trap();}}}})"
+    )
 }
 
 /// A record as bytes in top-level asm: no file is named, so it survives LTO

@@ -8,7 +8,8 @@
 use crate::cfg::format::{Graph, NodeKind};
 use crate::cfg::unit::Analysis;
 use crate::frontend::Tree;
-use crate::frontend::tree::Range;
+use crate::frontend::names::kw;
+use crate::frontend::tree::{DeclKind, Range, Ref};
 use crate::ids::{NodeId, ProbeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -82,14 +83,21 @@ fn starts_of_divisions(tree: &Tree<'_>, body: Range) -> FxHashSet<u32> {
     found
 }
 
-/// A division by something that is not written as a number other than 0.
+/// A division by something that is not a constant other than 0: a number, a size,
+/// a constant of an enumeration. Compilers warn of one that is 0.
 fn may_trap(tree: &Tree<'_>, token: u32) -> bool {
     if !matches!(tree.token_text(token), b"/" | b"%" | b"/=" | b"%=") {
         return false;
     }
     let divisor = tree.token_text(token + 1);
-    !divisor.first().is_some_and(u8::is_ascii_digit)
-        || !divisor.iter().any(|digit| (b'1'..=b'9').contains(digit))
+    if divisor.first().is_some_and(u8::is_ascii_digit) {
+        return !divisor.iter().any(|digit| (b'1'..=b'9').contains(digit));
+    }
+    let is_enumerator = match tree.refs.get(token + 1) {
+        Ref::Decl(decl) => tree.decls[decl.ix()].kind == DeclKind::Enumerator,
+        _ => false,
+    };
+    !is_enumerator && tree.tokens.all[token as usize + 1].name != kw::SIZEOF
 }
 
 /// For each node, whether every way from its start comes to a division, also

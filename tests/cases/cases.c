@@ -80,12 +80,37 @@ static void plugin(void)
     edgewise_test_end();
 }
 
+static void next(int i)
+{
+    static const char *const names[] = {"second", "third"};
+
+    if (i < 2) {
+        edgewise_test_end();
+        edgewise_test_begin(names[i]);
+    }
+}
+
+/* A loop that goes on from case to case. */
+static void rounds(void)
+{
+    int i;
+
+    edgewise_test_begin("first");
+    for (i = 0; i < 3; i++) {
+        count = i; // @first second third
+        next(i);
+    }
+    edgewise_test_end();
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "forks"))
         forks();
     else if (argc > 1 && !strcmp(argv[1], "plugin"))
         plugin();
+    else if (argc > 1 && !strcmp(argv[1], "rounds"))
+        rounds();
     else
         plain();
     return 0;

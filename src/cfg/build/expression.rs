@@ -250,20 +250,32 @@ impl Builder<'_, '_> {
     }
 
     /// A condition: the flow when it holds and when it does not.
-    pub(super) fn condition(&mut self, expr: &Expr, mut flow: Flow) -> (Flow, Flow) {
+    pub(super) fn condition(&mut self, expr: &Expr, flow: Flow) -> (Flow, Flow) {
+        self.condition_of(expr, flow, None)
+    }
+
+    /// The same for one that decides whether a loop goes on.
+    pub(super) fn condition_of(
+        &mut self,
+        expr: &Expr,
+        mut flow: Flow,
+        around: Option<Round>,
+    ) -> (Flow, Flow) {
         match (&expr.kind, expr.kids.as_slice()) {
-            (ExprKind::Paren, [inner]) => self.condition(inner, flow),
+            (ExprKind::Paren, [inner]) => self.condition_of(inner, flow, around),
             // `!` of a plain operand stays part of its node, so that an edge
             // says what the source says.
             (ExprKind::Not, [inner]) if is_hole(bare(inner)) => {
-                let (yes, no) = self.condition(inner, flow);
+                let around = around.map(Round::opposite);
+                let (yes, no) = self.condition_of(inner, flow, around);
                 (no, yes)
             }
             (ExprKind::And | ExprKind::Or, kids) => {
                 let is_and = matches!(expr.kind, ExprKind::And);
+                let around = around.filter(|round| round.goes_on_if == is_and);
                 let mut leaving = Vec::new();
                 for kid in kids {
-                    let (yes, no) = self.condition(kid, flow);
+                    let (yes, no) = self.condition_of(kid, flow, around);
                     let (on, off) = if is_and { (yes, no) } else { (no, yes) };
                     flow = on;
                     leaving.extend(off);
@@ -307,7 +319,10 @@ impl Builder<'_, '_> {
                 );
                 let stays = self.head_stays;
                 let arm = |label: PlainLabel, outcome| {
-                    let arm = Site::Arm { condition: expr.range, weak: expr.weak, outcome };
+                    let first_of = around.filter(|round| round.goes_on_if == outcome);
+                    let first_of = first_of.map(|round| round.of);
+                    let arm =
+                        Site::Arm { condition: expr.range, weak: expr.weak, outcome, first_of };
                     let site = if stays { Site::None } else { arm };
                     vec![Dangling { from: id, label: label.into(), site }]
                 };

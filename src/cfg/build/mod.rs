@@ -24,6 +24,7 @@
 mod expression;
 mod finish;
 mod jumps;
+mod rounds;
 mod statement;
 
 use super::draft::{Draft, DraftCall, DraftEdge, DraftLabel, DraftNode, PlainLabel, RunSite, Site};
@@ -33,6 +34,7 @@ use crate::frontend::tree::*;
 use crate::ids::NodeId;
 use expression::Used;
 use jumps::{AsmJump, Guard, LabelState, PendingGoto, Target};
+use rounds::Round;
 use rustc_hash::FxHashMap;
 
 /// Builds the graph of a procedure, or says what stands in the way.
@@ -58,6 +60,7 @@ pub fn build(
         asm_jumps: Vec::new(),
         dispatch: None,
         head_stays: false,
+        rounds: Vec::new(),
         problem: None,
     };
     let entry = builder.add(NodeKind::Entry, Vec::new(), procedure.range);
@@ -115,6 +118,8 @@ struct Builder<'a, 't> {
     dispatch: Option<NodeId>,
     /// Nothing may be put into the head of this loop.
     head_stays: bool,
+    /// Conditions ahead that leave the loop around them, by their first token.
+    rounds: Vec<(u32, Round)>,
     problem: Option<Problem>,
 }
 

@@ -38,7 +38,10 @@ impl Builder<'_, '_> {
             StmtKind::If { arms, otherwise } => {
                 let mut out = Vec::new();
                 for (cond, then) in arms {
-                    let (yes, no) = self.condition(cond, flow);
+                    let known =
+                        self.rounds.iter().position(|(token, _)| *token == cond.range.start);
+                    let around = known.map(|index| self.rounds.swap_remove(index).1);
+                    let (yes, no) = self.condition_of(cond, flow, around);
                     out.extend(self.statement(then, yes, false));
                     flow = no;
                 }
@@ -51,7 +54,9 @@ impl Builder<'_, '_> {
             StmtKind::While { cond, body } => {
                 let head = self.join();
                 self.connect(flow, head);
-                let (yes, no) = self.head(stmt, cond, Self::from_join(head));
+                let around = self.round_of(stmt, body);
+                let (yes, no) = self.head(stmt, cond, Self::from_join(head), around);
+                self.rounds = around.map_or_else(Vec::new, |round| round.checks(body));
                 let (out, after) = self.looped(body, yes, head);
                 self.connect(out, head);
                 self.leave(no, after)
@@ -62,7 +67,7 @@ impl Builder<'_, '_> {
                 let check = self.join();
                 let (out, after) = self.looped(body, Self::from_join(head), check);
                 self.connect(out, check);
-                let (yes, no) = self.head(stmt, cond, Self::from_join(check));
+                let (yes, no) = self.head(stmt, cond, Self::from_join(check), None);
                 self.connect(yes, head);
                 self.leave(no, after)
             }
@@ -74,11 +79,13 @@ impl Builder<'_, '_> {
                 }
                 let head = self.join();
                 self.connect(flow, head);
+                let around = self.round_of(stmt, body);
                 let (yes, no) = match cond {
-                    Some(cond) => self.head(stmt, cond, Self::from_join(head)),
+                    Some(cond) => self.head(stmt, cond, Self::from_join(head), around),
                     None => (Self::from_join(head), Vec::new()),
                 };
                 let next = self.join();
+                self.rounds = around.map_or_else(Vec::new, |round| round.checks(body));
                 let (out, after) = self.looped(body, yes, next);
                 self.connect(out, next);
                 let mut back = Self::from_join(next);
@@ -130,10 +137,23 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// The condition of a loop.
-    fn head(&mut self, stmt: &Stmt, cond: &Expr, flow: Flow) -> (Flow, Flow) {
+    /// Nothing may be put between a loop and a pragma that is about it.
+    fn round_of(&self, stmt: &Stmt, body: &Stmt) -> Option<Round> {
+        let may_be_enclosed = !self.pragmas.is_about_loop(stmt.range.start);
+        Round::of(stmt, body).filter(|_| may_be_enclosed)
+    }
+
+    /// The condition of a loop; `around` if the only way into its body is that
+    /// the condition holds.
+    fn head(
+        &mut self,
+        stmt: &Stmt,
+        cond: &Expr,
+        flow: Flow,
+        around: Option<Round>,
+    ) -> (Flow, Flow) {
         self.head_stays = self.pragmas.is_about_loop(stmt.range.start);
-        let ways = self.in_head(|builder| builder.condition(cond, flow));
+        let ways = self.in_head(|builder| builder.condition_of(cond, flow, around));
         self.head_stays = false;
         ways
     }

@@ -71,6 +71,7 @@ impl Callers {
         let bodies: Vec<Range> =
             tree.procedures.iter().filter(|p| !p.is_nested).map(|p| p.body_range).collect();
         let mut bodies = bodies.iter().peekable();
+        let mut asserted = Range::new(0, 0);
         for (token, this) in (0..).zip(&tree.tokens.all) {
             while bodies.peek().is_some_and(|body| body.end <= token) {
                 bodies.next();
@@ -90,10 +91,13 @@ impl Callers {
             if matches!(this.name, kw::ATTRIBUTE | kw::ASM) {
                 strings_behind(tree, token).for_each(|text| remove_words(tree, text, candidates));
             }
+            if this.name == kw::SIZEOF && in_body {
+                asserted = size_of_truth(tree, token).unwrap_or(asserted);
+            }
             let Some(decl) = candidates.get(&this.name) else { continue };
             let is_known = tree.refs.get(token) == Ref::Decl(*decl)
                 && if in_body {
-                    self.sure.contains(&token)
+                    self.sure.contains(&token) || asserted.contains(token)
                 } else {
                     file.may_declare() && tree.token_text(token + 1) == b"("
                 };
@@ -106,6 +110,28 @@ impl Callers {
             remove_words(tree, text, candidates);
         }
     }
+}
+
+/// The operand of `sizeof (e ? 1 : 0)`, by which `assert` has its condition
+/// checked once more. It is an `int` whatever `e` is, so nothing in it ever runs.
+fn size_of_truth(tree: &Tree<'_>, size_of: u32) -> Option<Range> {
+    let rest = (size_of + 1)..tree.tokens.all.len() as u32;
+    let mut depth = 0;
+    let close = rest.into_iter().find(|token| {
+        match tree.token_text(*token) {
+            b"(" => depth += 1,
+            b")" => depth -= 1,
+            _ => {}
+        }
+        depth <= 0
+    })?;
+    let ends = [b"?", b"1", b":", b"0", b")"];
+    let is_truth = (close.saturating_sub(4)..=close)
+        .zip(ends)
+        .all(|(token, text)| tree.token_text(token) == text)
+        && tree.tokens.all.get(close as usize + 1).is_some()
+        && tree.token_text(close + 1) != b"[";
+    is_truth.then(|| Range::new(size_of, close))
 }
 
 /// Takes away the candidates whose names stand in a text.
