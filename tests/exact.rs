@@ -92,7 +92,7 @@ fn check_seed(seed: u64) -> (usize, Vec<String>) {
 
 /// Ways for a process to end or to get around, each at the place of `END`, and
 /// what stands before `main` for it.
-const WAYS: [(&str, &str, &str); 20] = [
+const WAYS: [(&str, &str, &str); 21] = [
     ("return", "", "return n;"),
     ("exit", "", "exit(n);"),
     ("_exit", "", "_exit(n);"),
@@ -131,6 +131,12 @@ const WAYS: [(&str, &str, &str); 20] = [
         "a jump to the end of a loop",
         "",
         "{ int k = 0; if (n > 1) goto at; while (k < n) { k++; at:; } }",
+    ),
+    (
+        "a small procedure that is called by name and otherwise",
+        "int low(int n) { return n < 4; } int odd(int n) { return n & 1; }\n\
+         int (*volatile other)(int) = odd;",
+        "if (n > 3 && low(n - 2)) n += low(n); if (n == 7) n = other(n);",
     ),
     ("SIGKILL", "", "raise(SIGKILL);"),
     ("a signal from outside", "", "ualarm(30000, 0); for (;;) pause();"),

@@ -13,7 +13,7 @@ fn analyse(source: &[u8]) -> Analysis {
     text.extend(source);
     let mut tree = frontend::analyse(&text, None, &|_| false);
     let mut analysis = unit::analyse(&mut tree, &FxHashMap::default());
-    instrument::assign_probes(&mut analysis, instrument::PlainCode::GoesOn, Detail::default());
+    instrument::assign_probes(&mut analysis, instrument::Code::default(), Detail::default());
     let unit = Fingerprint::default();
     let how = instrument::Compiled {
         architecture: Architecture::X86_64,

@@ -21,7 +21,7 @@ fn check(name: &str) {
     let text = format!("# 1 \"t.c\"\n{}", make(*size));
     let mut tree = frontend::analyse(text.as_bytes(), None, &|_| false);
     let mut analysis = unit::analyse(&mut tree, &FxHashMap::default());
-    instrument::assign_probes(&mut analysis, instrument::PlainCode::GoesOn, Detail::default());
+    instrument::assign_probes(&mut analysis, instrument::Code::default(), Detail::default());
     let unit = Fingerprint::default();
     let how = instrument::Compiled {
         architecture: Architecture::Other,

@@ -13,6 +13,9 @@ use edgewise::ids::Fingerprint;
 use edgewise::instrument::{self, Architecture};
 use rustc_hash::FxHashMap;
 
+const CODE: instrument::Code =
+    instrument::Code { plain: instrument::PlainCode::GoesOn, takes_copies: true };
+
 /// All that later stages are told of a unit.
 #[derive(Debug, PartialEq)]
 pub struct Found {
@@ -68,7 +71,7 @@ fn check_again(text: &[u8], first: &Found) {
     let symbolic = Symbolic { text, root: "." };
     let mut tree = frontend::analyse(text, Some(&symbolic), &is_system);
     let mut analysis = unit::analyse(&mut tree, &FxHashMap::default());
-    instrument::assign_probes(&mut analysis, instrument::PlainCode::GoesOn, Detail::default());
+    instrument::assign_probes(&mut analysis, CODE, Detail::default());
     assert_eq!(*first, found(analysis), "another result the second time");
 }
 
@@ -164,7 +167,7 @@ fn check_ways_out(graph: &Graph, kind: NodeKind, index: usize) {
 /// Probes are numbered without gaps, and only where there is a place for them.
 fn check_probes(analysis: &mut Analysis) {
     let count =
-        instrument::assign_probes(analysis, instrument::PlainCode::GoesOn, Detail::default());
+        instrument::assign_probes(analysis, CODE, Detail::default());
     let mut next = 0;
     for (graph, sites) in analysis.graphs.iter().zip(&analysis.sites) {
         for (edge, site) in graph.edges.iter().zip(sites) {

@@ -9,9 +9,10 @@ pub fn check(text: &[u8], out: &[u8], unit: Fingerprint) {
     if contains(text, b"__edgewise_") || contains(text, b"__extension__({") {
         return;
     }
-    // Landings rename labels, and digraphs are written as brackets.
+    // Landings rename labels, copies calls, and digraphs are written as brackets.
     let digraphs: [&[u8]; 4] = [b"<:", b":>", b"<%", b"%>"];
-    if contains(out, b"__edgewise_t") || digraphs.iter().any(|digraph| contains(text, digraph)) {
+    let has_names = contains(out, b"__edgewise_t") || contains(out, b"__edgewise_c_");
+    if has_names || digraphs.iter().any(|digraph| contains(text, digraph)) {
         return;
     }
     let map = format!("__edgewise_map_{}", unit.hex());

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 /// Any change to the types below or to how labels are made raises this: a
 /// record of another version cannot be compared with ours.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 const UNIT_MAGIC: &[u8; 8] = b"EDGWUNIT";
 const LINK_MAGIC: &[u8; 8] = b"EDGWLINK";
 const HEADER: usize = 20;
@@ -159,6 +159,8 @@ pub struct ProcedureIndex {
     pub takes: Vec<u32>,
     /// The probe that says that it was entered a second time, in units that note it.
     pub again: Option<ProbeId>,
+    /// Calls of the unit enter a copy of it, without the probe of its entry.
+    pub is_copied: bool,
     /// Why it is opaque, if so.
     pub opaque: Option<String>,
     pub place: Place,

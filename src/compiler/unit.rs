@@ -11,7 +11,7 @@ use crate::cfg::format::{Command, Detail, Granularity, UnitIndex, UnitKey, UnitR
 use crate::cfg::unit::{self, Analysis, Known};
 use crate::frontend::{self, Tree, symbols::Symbolic};
 use crate::ids::{Fingerprint, FpHasher};
-use crate::instrument::{self, Architecture, PlainCode};
+use crate::instrument::{self, Architecture, Code, PlainCode};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 
@@ -134,6 +134,14 @@ fn is_another_x86(words: &[String]) -> bool {
     words.iter().any(|word| FLAGS.contains(&word.as_str()))
 }
 
+/// Whether calls of a procedure of the unit go to the one that is there, and are
+/// replaced by it where it is small.
+fn takes_copies(words: &[String]) -> bool {
+    // Shared libraries, where another one may come first; and flags that count calls.
+    const AGAINST: &[&str] = &["-fPIC", "-fpic", "-pg", "-p", "-finstrument-functions"];
+    is_optimized(words) && !words.iter().any(|word| AGAINST.contains(&word.as_str()))
+}
+
 /// Whether the compiler is asked to spend time on better code.
 fn is_optimized(words: &[String]) -> bool {
     let level = words.iter().rev().find_map(|word| word.strip_prefix("-O"));
@@ -160,7 +168,8 @@ pub fn analyse<'t>(
 ) -> Analysed<'t> {
     let mut tree = parse(project, job, preprocessed, &[]);
     let mut analysis = unit::analyse(&mut tree, forced);
-    let probe_count = instrument::assign_probes(&mut analysis, unit.plain_code(), unit.detail);
+    let code = Code { plain: unit.plain_code(), takes_copies: takes_copies(&job.arguments) };
+    let probe_count = instrument::assign_probes(&mut analysis, code, unit.detail);
     let fingerprint = unit.fingerprint(project, job, &preprocessed.text);
     let granularity = unit.detail.granularity;
     Analysed { analysis, fingerprint, how: unit.how(job), granularity, probe_count, tree }

@@ -24,6 +24,8 @@ enum Turn {
     Opens {
         from_end: u32,
     },
+    /// Becomes part of the token that begins here.
+    Part,
 }
 
 /// The last step of closing something.
@@ -239,7 +241,7 @@ impl Edits {
 
     /// Puts text right before a token, as part of it.
     pub fn prefix(&mut self, tree: &Tree<'_>, token: u32, text: String) {
-        self.insert(tree.tokens.all[token as usize].start, Turn::Before, text);
+        self.insert(tree.tokens.all[token as usize].start, Turn::Part, text);
     }
 
     pub fn apply(mut self, text: &[u8]) -> Vec<u8> {

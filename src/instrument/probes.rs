@@ -3,22 +3,32 @@
 use super::log::mark_logged;
 use super::returns::{Returns, Trusted};
 use crate::cfg::draft::Site;
-use crate::cfg::format::{Detail, Edge, Granularity, Graph, Noted};
+use crate::cfg::format::{Detail, Edge, Granularity, Graph, Node, Noted};
 use crate::cfg::unit::Analysis;
 use crate::ids::{EdgeId, NodeId, ProbeId};
 
 /// What code without calls and without memory behind pointers can do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PlainCode {
     /// Nothing but go on.
+    #[default]
     GoesOn,
     /// End the process: on overflow, say.
     MayTrap,
 }
 
+/// How a unit is compiled, as far as probes depend on it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Code {
+    pub plain: PlainCode,
+    /// A copy of a small procedure takes its place where it is called: nothing
+    /// else could be put there when the program is linked or loaded.
+    pub takes_copies: bool,
+}
+
 /// Decides for every edge how it is noted, and numbers the probes of the unit.
 /// Returns how many there are.
-pub fn assign_probes(analysis: &mut Analysis, plain_code: PlainCode, detail: Detail) -> u32 {
+pub fn assign_probes(analysis: &mut Analysis, code: Code, detail: Detail) -> u32 {
     let returns = Returns::of(analysis, Trusted::AllOfUnit);
     let mut is_called = entries_by_calls(analysis, &returns);
     let only_entries = detail.granularity == Granularity::Procedure;
@@ -27,6 +37,9 @@ pub fn assign_probes(analysis: &mut Analysis, plain_code: PlainCode, detail: Det
     }
     if only_entries || detail.counts_entries {
         is_called.fill(false);
+    }
+    if code.takes_copies && detail == Detail::default() {
+        mark_copied(analysis, &returns);
     }
     let mut next = 0;
     for (number, graph) in analysis.graphs.iter_mut().enumerate() {
@@ -41,7 +54,7 @@ pub fn assign_probes(analysis: &mut Analysis, plain_code: PlainCode, detail: Det
         plan.start(&returns);
         if only_entries {
             plan.keep_entries();
-        } else if plain_code == PlainCode::GoesOn {
+        } else if code.plain == PlainCode::GoesOn {
             plan.leave_to_what_follows(detail.counts_entries);
         }
         let wants = plan.wants;
@@ -62,6 +75,23 @@ pub fn assign_probes(analysis: &mut Analysis, plain_code: PlainCode, detail: Det
         }
     }
     next
+}
+
+/// Says which small procedures the calls of the unit enter a copy of: those that
+/// come from their entry to their end, whatever happens.
+fn mark_copied(analysis: &mut Analysis, returns: &Returns) {
+    let small = analysis.small.iter().zip(&analysis.graphs);
+    for (procedure, (calls, graph)) in analysis.procedures.iter_mut().zip(small) {
+        let goes_through = |(number, node): (usize, &Node)| {
+            let ways = graph.out_edges(NodeId::new(number)).count();
+            node.calls.is_empty() && !node.calls_pointer && ways <= 1
+        };
+        procedure.is_copied = procedure.opaque.is_none()
+            && calls.as_ref().is_some_and(|calls| {
+                calls.others.iter().all(|symbol| returns.symbol(*symbol))
+                    && graph.nodes.iter().enumerate().all(goes_through)
+            });
+    }
 }
 
 /// Procedures whose calls say when they are entered: the nodes that call them

@@ -43,12 +43,14 @@ impl Derivation {
         let defined = index.symbols.iter().map(|symbol| all.get(symbol.name.as_str()).copied());
         let defined = defined.collect();
         for (number, (procedure, graph)) in index.procedures.iter().zip(&graphs).enumerate() {
-            if graph.out_edges(Graph::ENTRY).any(|(_, edge)| edge.noted == Noted::Calls) {
+            let mut ways_in = graph.out_edges(Graph::ENTRY);
+            if procedure.is_copied || ways_in.any(|(_, edge)| edge.noted == Noted::Calls) {
                 by_name.insert(&procedure.name, number);
             }
         }
         let entered_by_calls = |symbol: &Symbol| {
-            by_name.get(symbol.name.as_str()).copied().filter(|_| symbol.is_static)
+            let number = by_name.get(symbol.name.as_str()).copied();
+            number.filter(|number| symbol.is_static == index.procedures[*number].is_static)
         };
         let entered_by_calls = index.symbols.iter().map(entered_by_calls).collect();
         let behind = graphs.iter().map(|graph| {

@@ -5,6 +5,7 @@ use crate::cfg::holes::{
     OwnParts, bare, calls_anything, has_indirect_call, is_hole, pieces_around,
 };
 use crate::frontend::lex::Kind;
+use crate::frontend::names::kw;
 
 /// What becomes of the value of an expression that is a node.
 #[derive(Clone, Copy)]
@@ -65,7 +66,7 @@ impl Builder<'_, '_> {
         let id = self.add(kind, pieces_around(self.tree, shown, &holes), shown);
         self.connect(flow, id);
         let never_returns = calls.iter().any(|call| self.never_returns(call.token));
-        let may_leave = self.may_leave(shown, &holes);
+        let may_leave = self.may_leave(shown, &holes) || has_indirect_call(expr);
         if let Item::Node(node) = &mut self.nodes[id.ix()] {
             node.calls = calls;
             node.may_leave = may_leave;
@@ -93,7 +94,8 @@ impl Builder<'_, '_> {
             return flow;
         }
         let own_leaves = self.may_leave(shown, holes);
-        let hole_leaves = holes.iter().any(|hole| self.may_leave(hole.range, &[]));
+        let hole_leaves =
+            holes.iter().any(|hole| calls_anything(hole) || self.may_leave(hole.range, &[]));
         if !own_leaves && !hole_leaves && !has_indirect_call(expr) {
             return flow;
         }
@@ -119,19 +121,25 @@ impl Builder<'_, '_> {
             let is_inside = holes.peek().is_some_and(|hole| hole.range.contains(token));
             !is_inside
                 && match self.tree.token_text(token) {
-                    b"*" | b"/" | b"%" | b"[" | b"->" | b"/=" | b"%=" => true,
+                    b"*" => token == range.start || !self.is_product(token),
+                    b"/" | b"%" | b"[" | b"->" | b"/=" | b"%=" => true,
                     // A statement does not leave by being one.
                     b"return" | b"goto" | b"break" | b"continue" | b"{" => token > range.start,
-                    // A name or a closing bracket before it makes it a call.
+                    // A name or a closing bracket before it makes it a call; of those
+                    // that are known otherwise, parentheses.
                     b"(" => {
-                        token > range.start && {
-                            let before = self.tree.token_text(token - 1);
-                            before == b")" || before == b"]" || self.is_name(token - 1)
-                        }
+                        token > range.start
+                            && (self.tree.token_text(token - 1) == b"]" || self.is_name(token - 1))
                     }
                     _ => false,
                 }
         })
+    }
+
+    /// Whether a `*` multiplies, or is part of a type: it reads no memory.
+    fn is_product(&self, star: u32) -> bool {
+        let before = &self.tree.tokens.all[star as usize - 1];
+        before.kind == Kind::Number || self.is_name(star - 1) || before.name == kw::TYPE_WORD
     }
 
     fn is_name(&self, token: u32) -> bool {

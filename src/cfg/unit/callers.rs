@@ -1,5 +1,6 @@
 //! Procedures that nothing can enter but calls by name in their own unit, so
-//! that the calls tell when they are entered.
+//! that the calls tell when they are entered; and small ones that others can enter
+//! too, so that the calls of the unit may go to a copy.
 
 use super::symbols::{Symbols, words};
 use crate::cfg::draft::DraftNode;
@@ -9,8 +10,30 @@ use crate::frontend::tree::*;
 use crate::ids::DeclId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// How the procedures of a unit are entered.
+#[derive(Default)]
+pub struct Entries {
+    /// For every procedure the others by which its callers may be left before
+    /// they call it, or `None` if there may be another way into it.
+    pub only_called: Vec<Option<Vec<u32>>>,
+    /// For every procedure whose calls in the unit may go to a copy of it.
+    pub small: Vec<Option<SmallCalls>>,
+}
+
+/// The calls of a small procedure in its own unit.
+pub struct SmallCalls {
+    /// By which others its callers may be left before they call it.
+    pub others: Vec<u32>,
+    /// The tokens that call it, behind its definition.
+    pub tokens: Vec<u32>,
+}
+
 #[derive(Default)]
 pub struct Callers {
+    /// Whose calls are of interest.
+    defined: FxHashSet<DeclId>,
+    /// Those others can enter too, and their calls as far as these were seen.
+    small: FxHashMap<DeclId, Vec<u32>>,
     /// Tokens by which something is called as soon as its node runs, unless
     /// that is left by another call.
     sure: FxHashSet<u32>,
@@ -19,11 +42,23 @@ pub struct Callers {
 }
 
 impl Callers {
+    pub fn of(tree: &Tree<'_>) -> Self {
+        let small = tree.procedures.iter().filter(|procedure| is_small(tree, procedure));
+        Self {
+            small: small.map(|procedure| (procedure.decl, Vec::new())).collect(),
+            defined: tree.procedures.iter().map(|procedure| procedure.decl).collect(),
+            ..Self::default()
+        }
+    }
+
     /// Adds the calls of a procedure.
     pub fn add(&mut self, nodes: &[DraftNode], symbols: &mut Symbols<'_, '_>) {
         for node in nodes.iter().filter(|node| node.calls_are_certain && !node.calls_pointer) {
             for call in node.calls.iter().filter(|call| !call.is_early) {
-                let Some(callee) = symbols.static_function_at(call.token) else { continue };
+                let callee = symbols.function_at(call.token);
+                let Some(callee) = callee.filter(|decl| self.defined.contains(decl)) else {
+                    continue;
+                };
                 // Arguments are evaluated before the call around them.
                 let others = node
                     .calls
@@ -38,35 +73,35 @@ impl Callers {
         }
     }
 
-    /// For every procedure the others by which its callers may be left before
-    /// they call it, or `None` if there may be another way into it.
-    pub fn finish(mut self, tree: &Tree<'_>) -> Vec<Option<Vec<u32>>> {
+    pub fn finish(mut self, tree: &Tree<'_>) -> Entries {
         let mut candidates: FxHashMap<Name, DeclId> = FxHashMap::default();
         for procedure in &tree.procedures {
-            let decl = &tree.decls[procedure.decl.ix()];
-            let is_plain = procedure.is_static
-                && !procedure.is_nested
-                && !procedure.is_constructor
-                && !decl.acts
-                && !decl.is_weak
-                && decl.link_name().is_none();
-            if is_plain && self.others.contains_key(&procedure.decl) {
+            let is_candidate = procedure.is_static && is_plain(tree, procedure);
+            if is_candidate && self.others.contains_key(&procedure.decl) {
                 candidates.insert(procedure.name, procedure.decl);
             }
         }
         self.look_for_other_uses(tree, &mut candidates);
-        let only_called = tree.procedures.iter().map(|procedure| {
-            candidates.get(&procedure.name).filter(|decl| **decl == procedure.decl)?;
-            let mut others: Vec<u32> = self.others.remove(&procedure.decl)?.into_iter().collect();
+        let mut found = Entries::default();
+        for procedure in &tree.procedures {
+            let mut others: Vec<u32> =
+                self.others.remove(&procedure.decl).into_iter().flatten().collect();
             others.sort_unstable();
-            Some(others)
-        });
-        only_called.collect()
+            let is_only_called = candidates.get(&procedure.name) == Some(&procedure.decl);
+            found.only_called.push(is_only_called.then(|| others.clone()));
+            let tokens = self.small.remove(&procedure.decl).map(|mut tokens| {
+                tokens.retain(|token| *token >= procedure.range.end);
+                tokens
+            });
+            let tokens = tokens.filter(|tokens| !tokens.is_empty());
+            found.small.push(tokens.map(|tokens| SmallCalls { others, tokens }));
+        }
+        found
     }
 
     /// Takes away all candidates whose name stands anywhere but in a call that
     /// is known, or where the file declares it.
-    fn look_for_other_uses(&self, tree: &Tree<'_>, candidates: &mut FxHashMap<Name, DeclId>) {
+    fn look_for_other_uses(&mut self, tree: &Tree<'_>, candidates: &mut FxHashMap<Name, DeclId>) {
         let mut file = FileLevel::default();
         let bodies: Vec<Range> =
             tree.procedures.iter().filter(|p| !p.is_nested).map(|p| p.body_range).collect();
@@ -94,6 +129,17 @@ impl Callers {
             if this.name == kw::SIZEOF && in_body {
                 asserted = size_of_truth(tree, token).unwrap_or(asserted);
             }
+            if in_body
+                && !asserted.contains(token)
+                && let Ref::Decl(decl) = tree.refs.get(token)
+                && let Some(calls) = self.small.get_mut(&decl)
+            {
+                if self.sure.contains(&token) {
+                    calls.push(token);
+                } else if tree.token_text(token + 1) == b"(" {
+                    self.small.remove(&decl);
+                }
+            }
             let Some(decl) = candidates.get(&this.name) else { continue };
             let is_known = tree.refs.get(token) == Ref::Decl(*decl)
                 && if in_body {
@@ -110,6 +156,42 @@ impl Callers {
             remove_words(tree, text, candidates);
         }
     }
+}
+
+/// Nothing but its name leads to a procedure, whatever else may.
+fn is_plain(tree: &Tree<'_>, procedure: &Procedure) -> bool {
+    let decl = &tree.decls[procedure.decl.ix()];
+    !procedure.is_nested
+        && !procedure.is_constructor
+        && !decl.acts
+        && !decl.is_weak
+        && decl.link_name().is_none()
+}
+
+/// Whether the text of a procedure that other units can call may stand in the unit
+/// a second time, under another name: a few tokens that nothing is known by.
+fn is_small(tree: &Tree<'_>, procedure: &Procedure) -> bool {
+    const MOST_TOKENS: u32 = 64;
+    let Range { start, end } = procedure.range;
+    if procedure.is_static || end - start > MOST_TOKENS || !is_plain(tree, procedure) {
+        return false;
+    }
+    let head = start..procedure.body_range.start;
+    let names_itself = |token: &u32| tree.tokens.all[*token as usize].name == procedure.name;
+    let is_harmless = |token: u32| {
+        let this = &tree.tokens.all[token as usize];
+        let is_known =
+            matches!(this.name, kw::STATIC | kw::EXTERN | kw::INLINE | kw::ASM | kw::ATTRIBUTE);
+        let text = tree.token_text(token);
+        let has_brace = text == b"{" && token != procedure.body_range.start;
+        !(this.kind == Kind::Word && (is_known || text.starts_with(b"__")))
+            && !has_brace
+            && !matches!(text, b"[" | b"...")
+    };
+    tree.token_text(procedure.body_range.start - 1) == b")"
+        && head.filter(names_itself).count() == 1
+        && (start..end).all(is_harmless)
+        && tree.pragmas_in(procedure.range).is_empty()
 }
 
 /// The operand of `sizeof (e ? 1 : 0)`, by which `assert` has its condition

@@ -13,7 +13,8 @@ use super::format::*;
 use super::meaning::Meanings;
 use crate::frontend::tree::*;
 use crate::ids::Fingerprint;
-use callers::Callers;
+pub use callers::SmallCalls;
+use callers::{Callers, Entries};
 pub use known::Known;
 use known::Reuse;
 use rustc_hash::FxHashMap;
@@ -41,6 +42,8 @@ pub struct Analysis {
     /// the others by which a node that calls it may be left before it does, as
     /// indices into the symbols.
     pub only_called: Vec<Option<Vec<u32>>>,
+    /// For every procedure that the unit may have a copy of: its calls.
+    pub small: Vec<Option<SmallCalls>>,
     /// Files of the line map that hold text of the project, in the order of
     /// the places in nodes.
     pub files: Vec<String>,
@@ -84,7 +87,7 @@ fn analyse_with(
     let mut sites = Vec::with_capacity(count);
     let mut runs = Vec::with_capacity(count);
     let mut may_leave = Vec::with_capacity(count);
-    let mut callers = Callers::default();
+    let mut callers = Callers::of(tree);
     let mut reuse = old.map(Reuse::of);
     let mut problems = Vec::new();
     for (range, problem) in &tree.not_understood {
@@ -142,6 +145,7 @@ fn analyse_with(
             is_constructor: procedure.is_constructor,
             is_weak: decl.is_weak,
             again: None,
+            is_copied: false,
             opaque,
             place: unit.place(procedure.range.start),
             edge_count: graph.edges.len() as u32,
@@ -162,7 +166,8 @@ fn analyse_with(
     let takes = procedures.iter().flat_map(|procedure: &ProcedureIndex| procedure.takes.iter());
     let address_taken = unit.symbols.taken().into_iter().chain(takes.copied());
     let address_taken = symbols::sorted(address_taken.collect());
-    let only_called = if old.is_none() { callers.finish(tree) } else { Vec::new() };
+    let Entries { only_called, small } =
+        if old.is_none() { callers.finish(tree) } else { Entries::default() };
     let symbols = unit.symbols.finish();
     Analysis {
         outside,
@@ -177,6 +182,7 @@ fn analyse_with(
         runs,
         may_leave,
         only_called,
+        small,
         files: tree.tokens.lines.files.clone(),
         problems,
     }

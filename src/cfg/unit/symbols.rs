@@ -94,13 +94,11 @@ impl<'a, 't> Symbols<'a, 't> {
     }
 
     /// The function of this file that a token names, if it is one.
-    pub fn static_function_at(&self, token: u32) -> Option<DeclId> {
+    pub fn function_at(&self, token: u32) -> Option<DeclId> {
         match self.tree.refs.get(token) {
             Ref::Decl(id) => {
                 let decl = &self.tree.decls[id.ix()];
-                let is_one = decl.kind == DeclKind::Function
-                    && decl.is_static
-                    && decl.scope == DeclScope::File;
+                let is_one = decl.kind == DeclKind::Function && decl.scope == DeclScope::File;
                 is_one.then_some(id)
             }
             _ => None,
