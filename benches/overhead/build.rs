@@ -74,9 +74,13 @@ pub struct Built {
     pub text: u64,
 }
 
+/// The level at which programs are compared.
+pub const LEVEL: &str = "-O2";
+
 pub fn build(
     program: &Program,
     variant: Variant,
+    level: &str,
     subject: &Path,
     home: &Path,
     edgewise: &Path,
@@ -91,7 +95,7 @@ pub fn build(
         let object = home.join(format!("{number}.o"));
         let mut command = variant.compiler(edgewise);
         command.current_dir(subject).env("EDGEWISE_ROOT", subject);
-        command.args(["-O2", "-w"]).args(program.flags).args(variant.flags());
+        command.args([level, "-w"]).args(program.flags).args(variant.flags());
         command.arg("-c").arg("-o").arg(&object).arg(&source);
         cpu += measure::run(&mut command)?;
         objects.push(object);
@@ -106,7 +110,7 @@ pub fn build(
     let path = home.join("program");
     let mut command = variant.compiler(edgewise);
     command.current_dir(subject).env("EDGEWISE_ROOT", subject);
-    command.arg("-O2").args(variant.flags()).arg("-o").arg(&path);
+    command.arg(level).args(variant.flags()).arg("-o").arg(&path);
     measure::run(command.args(&objects).args(program.libraries))?;
     Ok(Built { text: text_size(&path)?, program: path, cpu })
 }

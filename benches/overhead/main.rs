@@ -3,16 +3,18 @@
 //! `scripts/bench overhead` fetches the projects first.
 
 mod build;
+mod edges;
 mod measure;
 mod programs;
 mod report;
 mod work;
 
-use anyhow::Context;
-use build::Variant;
+use anyhow::{Context, ensure};
+use build::{LEVEL, Variant};
 use clap::Parser;
 use measure::Figures;
 use programs::{PROGRAMS, Program};
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 #[derive(Parser)]
@@ -47,7 +49,9 @@ fn main() -> anyhow::Result<()> {
     fs_err::create_dir_all(&args.scratch)?;
     let scratch = fs_err::canonicalize(&args.scratch)?;
     let edgewise = fs_err::canonicalize(&args.edgewise)?;
-    let mut results = Vec::new();
+    let (mut results, mut differing) = (Vec::new(), Vec::new());
+    let mut edges = String::from("## Edges, of -O2 beside -Og\n\n");
+    edges.push_str("| program | taken | differing |\n|---|--:|--:|\n");
     for program in
         PROGRAMS.iter().filter(|p| args.names.is_empty() || args.names.iter().any(|n| n == p.name))
     {
@@ -59,9 +63,33 @@ fn main() -> anyhow::Result<()> {
         let figures = look_at(program, &subject, &home, &edgewise, &args)
             .with_context(|| program.name.to_string())?;
         results.push((program.name, figures));
+        if args.variants.contains(&Variant::Edgewise) {
+            let compared = compare_edges(program, &subject, &home, &edgewise)
+                .with_context(|| program.name.to_string())?;
+            let count = compared.differing.len();
+            let _ = writeln!(edges, "| {} | {} | {count} |", program.name, compared.taken);
+            differing.extend(compared.differing);
+        }
     }
-    println!("{}", report::text(&results, &args.variants));
+    println!("{}{edges}", report::text(&results, &args.variants));
+    ensure!(differing.is_empty(), "edges differ:\n{}", differing.join("\n"));
     Ok(())
+}
+
+/// Lays the edges of the program that is measured beside those of one that is
+/// optimized as little as can be.
+fn compare_edges(
+    program: &Program,
+    subject: &Path,
+    home: &Path,
+    edgewise: &Path,
+) -> anyhow::Result<edges::Compared> {
+    let variant = Variant::Edgewise;
+    let other = home.join("debuggable");
+    // The headers of the C library look whether there is optimization at all.
+    let other = build::build(program, variant, "-Og", subject, &other, edgewise)?;
+    let input = work::prepare(program, home)?;
+    edges::compare(&home.join(variant.name()).join("program"), &other.program, &input)
 }
 
 /// Builds all variants of a program and measures them in turns.
@@ -75,7 +103,8 @@ fn look_at(
     let mut all = Vec::new();
     let input = work::prepare(program, home)?;
     for variant in &args.variants {
-        let built = build::build(program, *variant, subject, &home.join(variant.name()), edgewise)?;
+        let place = home.join(variant.name());
+        let built = build::build(program, *variant, LEVEL, subject, &place, edgewise)?;
         let mut figures = Figures { compile: built.cpu, text: built.text, ..Figures::default() };
         if !args.no_instructions {
             figures.instructions = measure::instructions(&built.program, &input)?;

@@ -21,6 +21,10 @@ impl Prepared {
         command.env("GCOV_PREFIX", &self.left)
     }
 
+    pub fn left(&self) -> &Path {
+        &self.left
+    }
+
     /// Every run starts without anything left by others.
     pub fn clear(&self) -> std::io::Result<()> {
         if self.left.exists() {

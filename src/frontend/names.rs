@@ -1,8 +1,9 @@
 //! Interned identifiers. Keywords come first, so that a keyword test is one
 //! comparison of numbers and the parser can match on constants.
 
-use rustc_hash::FxHasher;
+use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
+use std::sync::LazyLock;
 
 /// An identifier or keyword of one unit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -80,6 +81,13 @@ keywords! {
     VA_ARG: "__builtin_va_arg";
 }
 
+/// The numbers of all spellings of keywords. A unit has those in its own table that
+/// it uses.
+static KEYWORDS: LazyLock<FxHashMap<&[u8], u32>> = LazyLock::new(|| {
+    let spellings = SPELLINGS.iter().map(|(spelling, _)| spelling.as_bytes());
+    spellings.zip(1..).collect()
+});
+
 /// All names of a unit. The words are kept end to end, and found through a
 /// table with open addressing: a unit has thousands of names, and most of the
 /// time they are looked up.
@@ -116,14 +124,9 @@ impl Names {
 
     /// Ready for the names that a text of so many bytes is likely to have.
     pub fn for_text(length: usize) -> Self {
-        let expected = SPELLINGS.len() + length / 128;
+        let expected = 32 + length / 128;
         let slots = vec![Slot::default(); (expected * 4 / 3).next_power_of_two()];
-        let mut names = Self { words: Vec::new(), ends: Vec::new(), slots, used: 0 };
-        for (number, (spelling, _)) in (1..).zip(SPELLINGS) {
-            let (Ok(place) | Err(place)) = names.look_up(spelling.as_bytes());
-            names.fill(place, number, spelling.as_bytes());
-        }
-        names
+        Self { words: Vec::new(), ends: Vec::new(), slots, used: 0 }
     }
 
     pub fn intern(&mut self, text: &[u8]) -> Name {
@@ -131,6 +134,10 @@ impl Names {
             Ok(place) => return Self::name_of(self.slots[place].word),
             Err(place) => place,
         };
+        if let Some(keyword) = KEYWORDS.get(text) {
+            self.fill(place, *keyword, text);
+            return Self::name_of(*keyword);
+        }
         self.words.extend_from_slice(text);
         self.ends.push(u32::try_from(self.words.len()).expect("more than 4 GB of names"));
         let word = (SPELLINGS.len() + self.ends.len()) as u32;
@@ -139,7 +146,8 @@ impl Names {
     }
 
     pub fn find(&self, text: &[u8]) -> Option<Name> {
-        self.look_up(text).ok().map(|place| Self::name_of(self.slots[place].word))
+        let word = self.look_up(text).ok().map(|place| self.slots[place].word);
+        word.or_else(|| KEYWORDS.get(text).copied()).map(Self::name_of)
     }
 
     pub fn text(&self, name: Name) -> &[u8] {
