@@ -108,8 +108,14 @@ fn a_case_may_have_a_process_of_its_own() {
 #[test]
 fn a_loop_may_go_on_from_case_to_case() {
     let project = built(CASES);
-    let trace = trace(&project, "rounds");
-    assert_cases(&project, &trace, &["main.c"], &["first", "second", "third"]);
+    for (kind, mark) in [("rounds", "// @rounds"), ("hooks", "// @hooks")] {
+        let trace = trace(&project, kind);
+        let line = 1 + CASES.lines().position(|line| line.ends_with(mark)).unwrap() as u32;
+        assert_eq!(trace.cases.len(), 3);
+        for (case, rows) in &trace.cases {
+            assert!(lines(&trace, rows, "main.c").contains(&line), "{kind}, {case}");
+        }
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::cfg::draft::Site;
 use crate::cfg::unit::Analysis;
 use crate::frontend::Tree;
 use crate::frontend::tree::Range;
+use crate::ids::NodeId;
 use rustc_hash::FxHashSet;
 
 /// The loops that no call can lead out of.
@@ -16,9 +17,12 @@ pub fn undisturbed(tree: &Tree<'_>, analysis: &Analysis) -> FxHashSet<Range> {
     let mut found = FxHashSet::default();
     let graphs = analysis.graphs.iter().zip(&analysis.sites);
     for (procedure, (graph, sites)) in tree.procedures.iter().zip(graphs) {
-        let disturbing = graph.nodes.iter().filter(|node| !returns.goes_on(node));
+        // What never comes back leaves the loop for good.
+        let goes_on = |number: usize| graph.out_edges(NodeId::new(number)).next().is_some();
+        let nodes = graph.nodes.iter().enumerate();
+        let disturbing = nodes.filter(|(number, node)| !returns.all_of(node) && goes_on(*number));
         let mut disturbing: Vec<u32> =
-            disturbing.map(|node| procedure.range.start + node.token).collect();
+            disturbing.map(|(_, node)| procedure.range.start + node.token).collect();
         disturbing.sort_unstable();
         for site in sites {
             if let Site::Arm { first_of: Some(around), .. } = site {

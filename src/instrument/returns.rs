@@ -165,7 +165,7 @@ impl Returns {
     }
 
     /// Whether control comes back to a node that calls, unless the process ends.
-    pub fn goes_on(&self, node: &Node) -> bool {
+    fn goes_on(&self, node: &Node) -> bool {
         self.all_of(node) || self.is_failure(node)
     }
 

@@ -97,8 +97,26 @@ static void rounds(void)
 
     edgewise_test_begin("first");
     for (i = 0; i < 3; i++) {
-        count = i; // @first second third
+        count = i; // @rounds
         next(i);
+    }
+    edgewise_test_end();
+}
+
+/* It has the name of what never returns, and does. */
+void __assert(int i)
+{
+    next(i);
+}
+
+static void hooks(void)
+{
+    int i;
+
+    edgewise_test_begin("first");
+    for (i = 0; i < 3; i++) {
+        count = i; // @hooks
+        __assert(i);
     }
     edgewise_test_end();
 }
@@ -111,6 +129,8 @@ int main(int argc, char **argv)
         plugin();
     else if (argc > 1 && !strcmp(argv[1], "rounds"))
         rounds();
+    else if (argc > 1 && !strcmp(argv[1], "hooks"))
+        hooks();
     else
         plain();
     return 0;
