@@ -52,8 +52,9 @@ pub fn main() -> i32 {
     // A reader that has seen enough ends us quietly, as it does other tools.
     // SAFETY: restores what a process starts with.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-    if let Some(command) = called_as_keeper() {
-        return crate::suite::keeper::keep(&command).unwrap_or_else(|error| report(&error));
+    if let Some((program, arguments)) = called_as_keeper() {
+        let kept = crate::suite::keeper::keep(&program, &arguments);
+        return kept.unwrap_or_else(|error| report(&error));
     }
     let result = match called_as_tool() {
         Some(result) => result,
@@ -79,11 +80,11 @@ fn called_as_tool() -> Option<anyhow::Result<i32>> {
 }
 
 /// The command of a test that the runner called us to keep.
-fn called_as_keeper() -> Option<String> {
+fn called_as_keeper() -> Option<(OsString, Vec<OsString>)> {
     let mut arguments = std::env::args_os();
     let is_keeper = arguments.next().is_some_and(|name| name == crate::suite::keeper::NAME);
-    let command = arguments.next().filter(|_| is_keeper)?;
-    Some(command.to_string_lossy().into_owned())
+    let program = arguments.next().filter(|_| is_keeper)?;
+    Some((program, arguments.collect()))
 }
 
 fn dispatch(command: &Command) -> anyhow::Result<i32> {

@@ -99,7 +99,7 @@ impl Recorder<'_> {
         }
         match finished.ran.outcome {
             Outcome::Passed => self.results.passed += 1,
-            Outcome::Interrupted => {}
+            Outcome::Interrupted | Outcome::Skipped => {}
             Outcome::Failed | Outcome::TimedOut => {
                 self.results.failed += 1;
                 self.show_failure(&finished);
@@ -180,8 +180,8 @@ impl Recorder<'_> {
             _ => "failed",
         };
         eprintln!("{}: {what} ({})", finished.test.name, finished.ran.ending);
-        let start = finished.output.len().saturating_sub(SHOWN_OUTPUT);
-        let text = String::from_utf8_lossy(&finished.output[start..]);
+        let start = finished.ran.printed.len().saturating_sub(SHOWN_OUTPUT);
+        let text = String::from_utf8_lossy(&finished.ran.printed[start..]);
         for line in text.lines() {
             eprintln!("    {line}");
         }

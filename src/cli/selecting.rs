@@ -297,6 +297,7 @@ fn state(test: &TestCase, known: &Test) -> Option<Reason> {
         return Some(Reason::TestChanged);
     }
     let what = match (known.outcome, &known.unclean) {
+        (Outcome::Skipped, _) => String::from("it did nothing the last time: skipped by itself"),
         (Outcome::Failed, _) => String::from("it failed the last time"),
         (Outcome::TimedOut, _) => String::from("it ran out of time the last time"),
         (Outcome::Interrupted, _) => String::from("it was interrupted the last time"),

@@ -28,6 +28,8 @@ pub type FileState = BTreeMap<String, Fingerprint>;
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     Passed,
+    /// It says itself that it did nothing.
+    Skipped,
     Failed,
     TimedOut,
     Interrupted,

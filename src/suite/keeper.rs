@@ -3,6 +3,7 @@
 //! no process of the test is left; and a process that lost the variable of the
 //! trace finds it in the environment of its keeper, whoever else has died.
 
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -15,6 +16,8 @@ use std::time::{Duration, Instant};
 pub const NAME: &str = "edgewise-keeper";
 /// How long leftovers of a test may take to end.
 const GRACE: Duration = Duration::from_millis(300);
+/// The exit code of a test whose command is not there, as of a shell.
+const CANNOT_RUN: i32 = 127;
 /// How often leftovers are looked after.
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -58,18 +61,27 @@ extern "C" fn end_test(_signal: libc::c_int) {
     }
 }
 
-/// Runs a command of the shell to its end and that of its processes. The
-/// report goes to stdout, all that the test prints to stderr. SIGTERM ends it.
-pub fn keep(command: &str) -> anyhow::Result<i32> {
+/// Runs a command to its end and that of its processes. The report goes to
+/// stdout, all that the test prints to stderr. SIGTERM ends it.
+pub fn keep(program: &OsStr, arguments: &[OsString]) -> anyhow::Result<i32> {
     // SAFETY: the handler only reads atomics and signals; the prctl is a plain one.
     unsafe {
         libc::signal(libc::SIGTERM, end_test as *const () as libc::sighandler_t);
         libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     }
     let output = std::io::stderr().as_fd().try_clone_to_owned()?;
-    let mut shell = Command::new("/bin/sh");
-    shell.arg("-c").arg(command).stdin(Stdio::null()).stdout(output).process_group(0);
-    let test = shell.spawn()?.id() as i32;
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(output).process_group(0);
+    let test = match command.spawn() {
+        Ok(test) => test.id() as i32,
+        Err(error) => {
+            eprintln!("cannot run {}: {error}", program.display());
+            let status = ExitStatus::from_raw(CANNOT_RUN << 8);
+            let report = Report { status, left_over: false, trapped: false };
+            std::io::stdout().write_all(report.to_string().as_bytes())?;
+            return Ok(0);
+        }
+    };
     TEST.store(test, Ordering::SeqCst);
     if ASKED_TO_END.load(Ordering::SeqCst) {
         end_test(libc::SIGTERM);

@@ -26,7 +26,7 @@ fn parse(text: &str, shown: &str, suite: &str) -> Result<Vec<TestCase>, SuiteErr
             });
         };
         let name = format!("{suite}/{name}");
-        tests.push(TestCase { name, command: command.trim().to_string() });
+        tests.push(TestCase::shell(name, command.trim().to_string()));
     }
     Ok(tests)
 }
@@ -38,8 +38,9 @@ mod tests {
     #[test]
     fn reads_names_and_commands() {
         let tests = parse("# all\n\none  ./a  -x\ntwo ./b\n", "list", "cli").unwrap();
-        let pairs: Vec<_> = tests.iter().map(|t| (t.name.as_str(), t.command.as_str())).collect();
-        assert_eq!(pairs, [("cli/one", "./a  -x"), ("cli/two", "./b")]);
+        let expected = [("cli/one", "./a  -x"), ("cli/two", "./b")];
+        let expected = expected.map(|(n, c)| TestCase::shell(n.to_string(), c.to_string()));
+        assert_eq!(tests, expected);
     }
 
     #[test]

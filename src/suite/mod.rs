@@ -1,28 +1,115 @@
 //! Test suites: which tests there are, and how one is run.
 
 pub mod channel;
+pub mod judgement;
 pub mod keeper;
 pub mod list;
+pub mod output;
 pub mod pool;
 pub mod process;
 
 use crate::ids::{Fingerprint, FpHasher};
+use judgement::Judgement;
+use std::path::PathBuf;
+use std::time::Duration;
 
 /// One test of a project.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TestCase {
-    /// Suite and name: `cli/sum-basic`.
+    /// Configuration, suite and name: `cli/sum-basic`, `debug:cli/sum-basic`.
     pub name: String,
-    /// A command for the shell, run in the root of the project.
-    pub command: String,
+    pub command: TestCommand,
+    /// Where it runs, relative to the root of the project.
+    pub directory: PathBuf,
+    /// What it changes in the environment, in this order.
+    pub environment: Vec<Variable>,
+    /// After this time it is ended, if the suite says so.
+    pub timeout: Option<Duration>,
+    pub judgement: Judgement,
+    pub resources: Resources,
+    /// Tests that have to pass before it starts: what sets its fixtures up, or
+    /// what it says it depends on. Their traces count for it.
+    pub needs: Vec<String>,
+    /// Tests that have to end before it starts, if they run at all.
+    pub after: Vec<String>,
+    /// It cleans up for these: it runs whenever one of them does.
+    pub cleans_up_for: Vec<String>,
+    pub labels: Vec<String>,
+    /// Listed, and never run: why.
+    pub disabled: Option<String>,
+    /// Globs of files that it is made of, beside those it is seen to open.
+    pub inputs: Vec<String>,
+    /// Variables of the environment that count.
+    pub variables: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TestCommand {
+    /// For `/bin/sh`.
+    Shell(String),
+    /// A program and its arguments.
+    Words(Vec<String>),
+}
+
+impl Default for TestCommand {
+    fn default() -> Self {
+        Self::Words(Vec::new())
+    }
+}
+
+/// A change of one variable of the environment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    pub name: String,
+    pub change: Change,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    Set(String),
+    Unset,
+    /// The text, with this between it and what is there already.
+    Append(String, &'static str),
+    Prepend(String, &'static str),
+}
+
+/// What a test takes while it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resources {
+    /// How many of the places of `-j`.
+    pub processors: usize,
+    /// Nothing else runs beside it.
+    pub alone: bool,
+    /// No two tests with one of these run at a time.
+    pub locks: Vec<String>,
+}
+
+impl Default for Resources {
+    fn default() -> Self {
+        Self { processors: 1, alone: false, locks: Vec::new() }
+    }
 }
 
 impl TestCase {
-    /// What the test is made of: another fingerprint is another test.
+    /// A command of the shell in the root of the project.
+    pub fn shell(name: String, command: String) -> Self {
+        Self { name, command: TestCommand::Shell(command), ..Self::default() }
+    }
+
+    /// What the test is made of by its own words: another fingerprint is another
+    /// test. Files and variables that it names come on top.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut hasher = FpHasher::new("test");
         hasher.str(&self.name);
-        hasher.str(&self.command);
+        // How much it takes of the machine, and with whom it shares it, is not
+        // what it does.
+        let Self { command, directory, environment, timeout, judgement, .. } = self;
+        let made_of =
+            format!("{command:?} {directory:?} {environment:?} {timeout:?} {judgement:?}");
+        hasher.str(&made_of);
+        for need in &self.needs {
+            hasher.str(need);
+        }
         hasher.finish()
     }
 }
@@ -35,4 +122,7 @@ pub enum SuiteError {
     Line { path: String, line: usize, what: String },
     #[error("two tests have the name `{0}`")]
     Duplicate(String),
+    /// A tool that knows the tests failed, or said what we do not understand.
+    #[error("suite `{suite}`: {what}")]
+    Tool { suite: String, what: String },
 }

@@ -15,8 +15,6 @@ pub struct Finished {
     pub test: TestCase,
     pub ran: Ran,
     pub trace: TestTrace,
-    /// What it printed.
-    pub output: Vec<u8>,
 }
 
 pub struct Pool<'a> {
@@ -72,17 +70,13 @@ impl Pool<'_> {
         let trace = self.scratch.join(format!("{index}.trace"));
         let output = self.scratch.join(format!("{index}.out"));
         let ran = std::fs::create_dir(&trace)
-            .and_then(|()| processes.run(&test.command, self.root, &trace, &output, self.timeout));
-        let ran = ran.unwrap_or_else(|error| Ran {
-            outcome: if error.kind() == std::io::ErrorKind::Interrupted {
-                Outcome::Interrupted
-            } else {
-                Outcome::Failed
-            },
-            ending: error.to_string(),
-            duration: Duration::ZERO,
-            unclean: None,
-            trapped: false,
+            .and_then(|()| processes.run(test, self.root, &trace, &output, self.timeout));
+        let ran = ran.unwrap_or_else(|error| {
+            let outcome = match error.kind() {
+                std::io::ErrorKind::Interrupted => Outcome::Interrupted,
+                _ => Outcome::Failed,
+            };
+            Ran { outcome, ending: error.to_string(), ..Ran::failed() }
         });
         let reading = if ran.trapped { Reading::AfterTrap } else { Reading::Exact };
         let mut collected = collector.collect_as(&trace, reading);
@@ -90,9 +84,8 @@ impl Pool<'_> {
         if ran.unclean.is_some() {
             collected.unclean.clone_from(&ran.unclean);
         }
-        let text = std::fs::read(&output).unwrap_or_default();
         let _ = std::fs::remove_file(&output);
         let _ = std::fs::remove_dir_all(&trace);
-        Finished { test: test.clone(), ran, trace: collected, output: text }
+        Finished { test: test.clone(), ran, trace: collected }
     }
 }

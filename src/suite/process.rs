@@ -2,10 +2,14 @@
 //! that is not traced.
 
 use super::channel::{Channel, Message};
+use super::judgement::Verdict;
 use super::keeper::{self, Report};
+use super::output;
+use super::{Change, TestCase, TestCommand, Variable};
 use crate::history::format::Outcome;
 use crate::trace::format::ENVIRONMENT;
 use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -29,6 +33,21 @@ pub struct Ran {
     pub unclean: Option<String>,
     /// A process died of a trap.
     pub trapped: bool,
+    pub printed: Vec<u8>,
+}
+
+impl Ran {
+    /// A test that could not even start.
+    pub fn failed() -> Self {
+        Self {
+            outcome: Outcome::Failed,
+            ending: String::new(),
+            duration: Duration::ZERO,
+            unclean: None,
+            trapped: false,
+            printed: Vec::new(),
+        }
+    }
 }
 
 /// Runs tests and ends them when asked to.
@@ -98,15 +117,19 @@ impl Processes {
         }
     }
 
-    /// Runs a command of the shell to its end.
+    /// Runs a test to its end.
     pub fn run(
         &self,
-        command: &str,
-        directory: &Path,
+        case: &TestCase,
+        root: &Path,
         trace: &Path,
         output: &Path,
         timeout: Option<Duration>,
     ) -> std::io::Result<Ran> {
+        let directory = root.join(&case.directory);
+        if let Some(why) = cannot_start(case, &directory) {
+            return Ok(Ran { ending: why, ..Ran::failed() });
+        }
         let file = fs_err::File::create(output)?.into_parts().0;
         let start = Instant::now();
         let mut keeper = {
@@ -115,10 +138,14 @@ impl Processes {
             if self.is_interrupted() {
                 return Err(std::io::ErrorKind::Interrupted.into());
             }
-            let keeper = Command::new("/proc/self/exe")
-                .arg0(keeper::NAME)
-                .arg(command)
-                .current_dir(directory)
+            let mut keeper = Command::new("/proc/self/exe");
+            keeper.arg0(keeper::NAME).current_dir(&directory);
+            match &case.command {
+                TestCommand::Shell(command) => keeper.args(["/bin/sh", "-c", command]),
+                TestCommand::Words(words) => keeper.args(words),
+            };
+            change_environment(&mut keeper, &case.environment);
+            let keeper = keeper
                 .env(ENVIRONMENT, trace)
                 .stdin(Stdio::null())
                 .stdout(Stdio::piped())
@@ -156,17 +183,16 @@ impl Processes {
             let why = "a process of the test was still running when it ended";
             unclean.get_or_insert(String::from(why));
         }
-        let outcome = if timed_out {
-            Outcome::TimedOut
+        let printed = output::read(output)?;
+        let Verdict { outcome, why: ending } = if timed_out {
+            let why = format!("{}, ended after {:.1} s", report.status, duration.as_secs_f64());
+            Verdict { outcome: Outcome::TimedOut, why }
         } else if self.is_interrupted() {
-            Outcome::Interrupted
-        } else if report.status.success() {
-            Outcome::Passed
+            Verdict { outcome: Outcome::Interrupted, why: report.status.to_string() }
         } else {
-            Outcome::Failed
+            case.judgement.judge(report.status, &printed)
         };
-        let ending = report.status.to_string();
-        Ok(Ran { outcome, ending, duration, unclean, trapped: report.trapped })
+        Ok(Ran { outcome, ending, duration, unclean, trapped: report.trapped, printed })
     }
 
     /// Takes what has been said so far. What a process says before it ends is
@@ -188,6 +214,55 @@ impl Processes {
                 }
             }
         }
+    }
+}
+
+/// Why a test cannot even start, if so.
+fn cannot_start(test: &TestCase, directory: &Path) -> Option<String> {
+    if !directory.is_dir() {
+        return Some(format!("its working directory {} is not there", test.directory.display()));
+    }
+    if test.command == TestCommand::Words(Vec::new()) {
+        return Some(String::from("it has no command"));
+    }
+    let mut required = test.judgement.required_files.iter();
+    let missing = required.find(|file| !directory.join(file).exists())?;
+    Some(format!("{missing}, which it requires, is not there"))
+}
+
+fn change_environment(command: &mut Command, variables: &[Variable]) {
+    let mut changed: HashMap<&str, Option<OsString>> = HashMap::new();
+    for Variable { name, change } in variables {
+        let now = match changed.get(name.as_str()) {
+            Some(now) => now.clone(),
+            None => std::env::var_os(name),
+        };
+        let now = now.filter(|now| !now.is_empty());
+        let joined = |first: OsString, between: &str, second: &OsStr| {
+            let mut joined = first;
+            joined.push(between);
+            joined.push(second);
+            joined
+        };
+        let value = match change {
+            Change::Set(value) => Some(OsString::from(value)),
+            Change::Unset => None,
+            Change::Append(value, between) => Some(match now {
+                Some(now) => joined(now, between, OsStr::new(value)),
+                None => OsString::from(value),
+            }),
+            Change::Prepend(value, between) => Some(match now {
+                Some(now) => joined(OsString::from(value), between, &now),
+                None => OsString::from(value),
+            }),
+        };
+        changed.insert(name, value);
+    }
+    for (name, value) in changed {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
     }
 }
 
