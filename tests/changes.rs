@@ -406,13 +406,9 @@ fn rows(project: &Project) -> Vec<(String, Vec<String>)> {
     let history = edgewise::history::History::open(&path).unwrap();
     let tests = history.tests();
     tests
-        .map(|(name, test)| {
-            let rows = test.rows.iter().map(|(unit, row)| {
-                let bits = history.row(*row).unwrap();
-                let taken: Vec<usize> = bits.iter_ones().collect();
-                format!("{unit:?} {taken:?}")
-            });
-            (name.clone(), rows.collect())
+        .map(|(name, _)| {
+            let rows = history.rows(name).unwrap();
+            (name.clone(), rows.iter().map(|row| format!("{row:?}")).collect())
         })
         .collect()
 }

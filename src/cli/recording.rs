@@ -2,23 +2,29 @@
 
 use super::files;
 use super::interrupt;
+use super::made_of::MadeOf;
+use super::progress::Progress;
 use super::workspace::Workspace;
 use crate::compiler::project::relative;
-use crate::history::History;
 use crate::history::format::{FileState, Outcome, Program, Test};
+use crate::history::{History, Row, rows_of_unit};
 use crate::ids::Fingerprint;
+use crate::report::results::{Fate, TestResult};
 use crate::select::NewProgram;
 use crate::suite::TestCase;
-use crate::suite::pool::{Finished, Pool};
+use crate::suite::pool::{Event, Finished, Pool};
+use crate::trace::derive::EdgeBits;
+use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
-use std::io::{IsTerminal, Write};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How often a run makes permanent what it has so far.
 const COMMIT_EVERY: Duration = Duration::from_secs(1);
-/// How much of a failed test's output is shown.
+/// How much of a failed test's output is shown, and kept for reports.
 const SHOWN_OUTPUT: usize = 4000;
+const KEPT_OUTPUT: usize = 64 * 1024;
 
 /// Why a test without any trace stays selected.
 pub const NO_PROGRAM: &str = "it ran no instrumented program";
@@ -26,15 +32,14 @@ pub const NO_PROGRAM: &str = "it ran no instrumented program";
 pub struct RunOptions {
     pub jobs: usize,
     pub timeout: Option<Duration>,
+    pub retries: u32,
+    pub repeat: u32,
 }
 
 #[derive(Debug, Default)]
 pub struct Results {
-    pub passed: usize,
-    pub failed: usize,
+    pub tests: Vec<TestResult>,
     pub interrupted: bool,
-    /// Tests that passed but whose trace is not complete, or that left none.
-    pub unclean: Vec<(String, String)>,
     /// Steps in logs of nodes, and edges that were laid beside them.
     pub steps: usize,
     pub compared: usize,
@@ -56,94 +61,118 @@ pub fn run(
         scratch: scratch.path(),
         jobs: options.jobs,
         timeout: options.timeout,
+        retries: options.retries,
+        repeat: options.repeat,
         asked_to_stop: &interrupt::asked_to_stop,
     };
+    let known = |test: &TestCase| history.test(&test.name).map(|test| test.milliseconds);
+    let expected = tests.iter().map(|test| known(test).map(Duration::from_millis)).collect();
+    let mut made_of = MadeOf::new(files);
+    let fingerprints = tests.iter().map(|test| made_of.fingerprint(test));
     let mut recorder = Recorder {
         workspace,
+        tests,
+        fingerprints: fingerprints.collect::<anyhow::Result<_>>()?,
         files: history.put_files(files),
         history,
         contents: FxHashMap::default(),
         results: Results::default(),
-        total: tests.len(),
+        progress: Progress::new(expected, options.jobs),
         committed: Instant::now(),
         problem: None,
     };
-    let finished = pool.run(tests, |finished| recorder.take(finished));
+    let finished = pool.run(tests, |event| match event {
+        Event::Started(test) => recorder.progress.started(&tests[test].name),
+        Event::Finished(finished) => recorder.take(*finished),
+    });
     recorder.results.interrupted = !finished;
-    recorder.end_progress();
+    recorder.progress.clear();
     if let Some(problem) = recorder.problem {
         return Err(problem);
     }
     recorder.history.commit()?;
+    recorder.history.tidy()?;
     Ok(recorder.results)
 }
 
 struct Recorder<'a> {
     workspace: &'a Workspace,
+    tests: &'a [TestCase],
+    /// What each test is made of.
+    fingerprints: Vec<Fingerprint>,
     history: &'a mut History,
     files: Fingerprint,
     /// Content of modules, read once in a run.
     contents: FxHashMap<PathBuf, Option<Fingerprint>>,
     results: Results,
-    total: usize,
+    progress: Progress,
     committed: Instant,
     problem: Option<anyhow::Error>,
 }
 
 impl Recorder<'_> {
     fn take(&mut self, finished: Finished) {
-        let name = finished.test.name.clone();
+        let (place, name) = (finished.test, &self.tests[finished.test].name);
         for walked in finished.trace.walked.values() {
             self.results.steps += walked.steps;
             self.results.compared += walked.compared;
         }
-        match finished.ran.outcome {
-            Outcome::Passed => self.results.passed += 1,
-            Outcome::Interrupted | Outcome::Skipped => {}
-            Outcome::Failed | Outcome::TimedOut => {
-                self.results.failed += 1;
-                self.show_failure(&finished);
-            }
+        let mut result = TestResult {
+            name: name.clone(),
+            fate: Fate::from(finished.ran.outcome),
+            why: finished.ran.ending.clone(),
+            duration: finished.ran.duration,
+            times: finished.times,
+            unstable: finished.unstable,
+            ..TestResult::default()
+        };
+        if result.fate.is_failure() {
+            let printed = &finished.ran.printed;
+            result.output = printed[printed.len().saturating_sub(KEPT_OUTPUT)..].to_vec();
+            self.show_failure(&result);
         }
-        let test = self.entry(finished);
+        self.progress.ended(place, name, result.fate.is_failure());
+        let (test, rows) = self.entry(finished);
         if test.outcome == Outcome::Passed {
-            if let Some(why) = &test.unclean {
-                self.results.unclean.push((name.clone(), why.clone()));
-            } else if test.programs.is_empty() {
-                let why = String::from(NO_PROGRAM);
-                self.results.unclean.push((name.clone(), why));
-            }
+            let is_without = test.programs.is_empty().then(|| String::from(NO_PROGRAM));
+            result.unclean = test.unclean.clone().or(is_without);
         }
-        self.history.set_test(&name, test);
+        self.history.record(name, test, rows);
+        self.results.tests.push(result);
         if self.committed.elapsed() > COMMIT_EVERY && self.problem.is_none() {
             self.problem = self.history.commit().err().map(Into::into);
             self.committed = Instant::now();
         }
-        self.show_progress();
     }
 
     /// What the history keeps of a test. Only one that passed has rows.
-    fn entry(&mut self, finished: Finished) -> Test {
-        let Finished { test, ran, trace, .. } = finished;
+    fn entry(&mut self, finished: Finished) -> (Test, Vec<Row>) {
+        let Finished { test, ran, trace, unstable, .. } = finished;
         let mut entry = Test {
-            fingerprint: test.fingerprint(),
+            fingerprint: self.fingerprints[test],
             outcome: ran.outcome,
             unclean: trace.unclean,
             milliseconds: ran.duration.as_millis() as u64,
             programs: Vec::new(),
-            rows: Vec::new(),
             inexact: false,
+            unstable,
             files: self.files,
             loaded: self.history.put_files(&FileState::new()),
         };
         if entry.outcome != Outcome::Passed || entry.unclean.is_some() {
-            return entry;
+            return (entry, Vec::new());
         }
+        let mut rows = Vec::new();
         let root = &self.workspace.project.root;
         for program in &trace.programs {
             let units = program.units.iter();
             for unit in units.clone() {
-                self.history.put_unit(unit.index.fingerprint, unit.raw.bytes());
+                let id = unit.index.fingerprint;
+                self.history.put_unit(id, unit.raw.bytes());
+                if let Some(row) = trace.rows.get(&id) {
+                    let counts = unit.index.procedures.iter().map(|p| p.edge_count);
+                    rows.extend(rows_of_unit(id, counts, row));
+                }
             }
             entry.programs.push(self.history.put_program(&Program {
                 path: relative(root, &program.path),
@@ -152,9 +181,6 @@ impl Recorder<'_> {
                 outside_names: program.outside_names.clone(),
             }));
         }
-        // A unit in which nothing was taken needs no row.
-        let rows = trace.rows.iter().filter(|(_, row)| row.any());
-        entry.rows = rows.map(|(unit, row)| (*unit, self.history.put_row(row))).collect();
         let mut loaded = FileState::new();
         for path in &trace.loaded {
             let content =
@@ -170,34 +196,23 @@ impl Recorder<'_> {
             }
         }
         entry.loaded = self.history.put_files(&loaded);
-        entry
+        (entry, rows)
     }
 
-    fn show_failure(&self, finished: &Finished) {
-        self.end_progress();
-        let what = match finished.ran.outcome {
-            Outcome::TimedOut => "ran out of time",
+    fn show_failure(&self, result: &TestResult) {
+        self.progress.clear();
+        let what = match result.fate {
+            Fate::TimedOut => "ran out of time",
             _ => "failed",
         };
-        eprintln!("{}: {what} ({})", finished.test.name, finished.ran.ending);
-        let start = finished.ran.printed.len().saturating_sub(SHOWN_OUTPUT);
-        let text = String::from_utf8_lossy(&finished.ran.printed[start..]);
+        eprintln!("{}: {what} ({})", result.name, result.why);
+        let start = result.output.len().saturating_sub(SHOWN_OUTPUT);
+        let text = String::from_utf8_lossy(&result.output[start..]);
         for line in text.lines() {
+            // What a terminal would take for commands is not for it.
+            let line: String =
+                line.chars().map(|c| if c.is_control() && c != '\t' { '?' } else { c }).collect();
             eprintln!("    {line}");
-        }
-    }
-
-    fn show_progress(&self) {
-        if std::io::stderr().is_terminal() {
-            let done = self.results.passed + self.results.failed;
-            eprint!("\r{done} of {} tests, {} failed ", self.total, self.results.failed);
-            let _ = std::io::stderr().flush();
-        }
-    }
-
-    fn end_progress(&self) {
-        if std::io::stderr().is_terminal() {
-            eprint!("\r\x1b[K");
         }
     }
 }
@@ -212,6 +227,7 @@ pub fn carry_over(
 ) -> anyhow::Result<()> {
     let files = history.put_files(&selected.files);
     let mut successors: FxHashMap<Fingerprint, Fingerprint> = FxHashMap::default();
+    let mut edge_counts: FxHashMap<Fingerprint, Vec<u32>> = FxHashMap::default();
     for (id, comparison) in selected.programs.iter().zip(&selected.comparisons) {
         let NewProgram::Version(new) = &comparison.new else {
             continue;
@@ -220,6 +236,8 @@ pub fn carry_over(
             if let Some(bytes) = unit.raw_bytes() {
                 history.put_unit(unit.fingerprint(), bytes);
             }
+            let counts = unit.index.procedures.iter().map(|p| p.edge_count).collect();
+            edge_counts.insert(unit.fingerprint(), counts);
         }
         let successor = history.put_program(&Program {
             path: relative(&workspace.project.root, new.path.as_ref()),
@@ -229,23 +247,48 @@ pub fn carry_over(
         });
         successors.insert(*id, successor);
     }
+    let mut rows = rows_to_carry(history, selected)?;
     for name in &selected.report.skipped {
-        let Some(test) = history.test(name).cloned() else {
+        let Some((number, test)) = history.number(name).zip(history.test(name).cloned()) else {
             continue;
         };
         let programs: Option<Vec<Fingerprint>> =
             test.programs.iter().map(|program| successors.get(program).copied()).collect();
         let Some(programs) = programs else { continue };
-        let mut rows = Vec::new();
-        for (unit, row) in &test.rows {
-            rows.push((*unit, history.row(*row)?));
-        }
+        let rows = rows.remove(&number).unwrap_or_default();
         let Ok(carried) = selected.map.carry(rows.iter().map(|(unit, row)| (*unit, row))) else {
             continue;
         };
-        let rows = carried.rows.iter().map(|(unit, row)| (*unit, history.put_row(row))).collect();
+        let rows = carried.rows.iter().flat_map(|(unit, row)| {
+            let counts = edge_counts.get(unit).into_iter().flatten().copied();
+            rows_of_unit(*unit, counts, row)
+        });
+        let rows = rows.collect();
         let inexact = test.inexact || carried.inexact;
-        history.set_test(name, Test { programs, rows, inexact, files, ..test });
+        history.carry(name, Test { programs, inexact, files, ..test }, rows);
     }
     Ok(())
+}
+
+/// What each test, by its number, took in units that are not the same any more.
+fn rows_to_carry(
+    history: &History,
+    selected: &super::selecting::Selected,
+) -> anyhow::Result<FxHashMap<u32, BTreeMap<Fingerprint, EdgeBits>>> {
+    let mut rows: FxHashMap<u32, BTreeMap<Fingerprint, EdgeBits>> = FxHashMap::default();
+    for (unit, map) in &selected.map.units {
+        if map.stays(*unit) {
+            continue;
+        }
+        let size = map.procedures.last().map_or(0, |(base, count, _)| base + count);
+        for procedure in history.procedures(*unit)? {
+            let Some((base, count, _)) = map.procedures.get(procedure as usize) else { continue };
+            for (test, taken) in history.column(*unit, procedure)?.rows() {
+                let row = rows.entry(test).or_default().entry(*unit);
+                let row = row.or_insert_with(|| bitvec![u8, Lsb0; 0; size]);
+                row[*base..base + count].copy_from_bitslice(&taken[..*count]);
+            }
+        }
+    }
+    Ok(rows)
 }

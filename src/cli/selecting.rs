@@ -2,6 +2,8 @@
 //! the files, and both versions of the programs.
 
 use super::files;
+use super::made_of::MadeOf;
+use super::matrix::Matrix;
 use super::outside::LoadedNames;
 use super::roles::{self, UnitFiles};
 use super::snapshot::{self, Effort, FromSources, OldUnits, Source};
@@ -11,13 +13,11 @@ use crate::history::format::{FileState, Outcome, Program, Test};
 use crate::history::store::StoreError;
 use crate::ids::{Fingerprint, TestId};
 use crate::report::Report;
-use crate::select::{self, Comparison, Matrix, NewProgram, Reason};
+use crate::select::{self, Comparison, NewProgram, Reason};
 use crate::suite::TestCase;
-use crate::trace::derive::EdgeBits;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
-use std::sync::Arc;
 
 /// A selection with all that an update of the history needs.
 pub struct Selected {
@@ -48,7 +48,7 @@ pub fn select(
         selection.hints.push(hint);
         return selection.finish(Parts::default(), files);
     }
-    let candidates = selection.by_state();
+    let candidates = selection.by_state(&files)?;
     let programs = selection.programs(&candidates)?;
     let units = OldUnits::read(history, programs.values().map(|(program, _)| program.clone()))?;
     selection.by_loaded(&candidates)?;
@@ -72,10 +72,12 @@ pub fn select(
         parts.programs.push(id);
     }
     selection.by_files(&candidates, &files, &unit_files(&units, &parts.comparisons), source)?;
-    let matrix = selection.matrix(&candidates)?;
+    let named = candidates.iter().map(|(id, _)| (*id, tests[id.ix()].name.as_str()));
+    let matrix = Matrix::new(history, named);
     let outside = LoadedNames::new(&workspace.project.root, history, &candidates);
     let strict_lines = workspace.config.strict_lines;
     let outcome = select::compare(&parts.comparisons, &matrix, &outside, strict_lines);
+    matrix.finish()?;
     for (test, reasons) in outcome.selected {
         for reason in reasons {
             selection.add(test, reason);
@@ -123,19 +125,20 @@ impl<'a> Selection<'a> {
     }
 
     /// Selects tests for what they are, and returns those whose trace counts.
-    fn by_state(&mut self) -> Vec<(TestId, &'a Test)> {
+    fn by_state(&mut self, files: &FileState) -> anyhow::Result<Vec<(TestId, &'a Test)>> {
         let mut candidates = Vec::new();
+        let mut made_of = MadeOf::new(files);
         for (index, test) in self.tests.iter().enumerate() {
             let id = TestId::new(index);
             match self.history.test(&test.name) {
                 None => self.add(id, Reason::NewTest),
-                Some(known) => match state(test, known) {
+                Some(known) => match state(made_of.fingerprint(test)?, known) {
                     Some(reason) => self.add(id, reason),
                     None => candidates.push((id, known)),
                 },
             }
         }
-        candidates
+        Ok(candidates)
     }
 
     /// Programs that candidates ran, with who ran them.
@@ -217,27 +220,30 @@ impl<'a> Selection<'a> {
         Ok(())
     }
 
-    /// Rows of the candidates; equal rows are read once.
-    fn matrix(&self, candidates: &[(TestId, &Test)]) -> Result<Matrix, StoreError> {
-        let mut rows: FxHashMap<Fingerprint, Arc<EdgeBits>> = FxHashMap::default();
-        let mut matrix = Matrix::default();
-        for (id, test) in candidates {
-            for (unit, row) in &test.rows {
-                let bits = match rows.get(row) {
-                    Some(bits) => bits.clone(),
-                    None => {
-                        let bits = Arc::new(self.history.row(*row)?);
-                        rows.insert(*row, bits.clone());
-                        bits
-                    }
-                };
-                matrix.add(*id, *unit, bits);
+    /// A test whose fixture is selected is, too.
+    fn by_dependencies(&mut self) {
+        let places: FxHashMap<&str, TestId> =
+            (0..).zip(self.tests).map(|(ix, test)| (test.name.as_str(), TestId(ix))).collect();
+        let mut users: FxHashMap<TestId, Vec<TestId>> = FxHashMap::default();
+        for (ix, test) in (0..).zip(self.tests) {
+            for need in test.needs.iter().filter_map(|need| places.get(need.as_str())) {
+                users.entry(*need).or_default().push(TestId(ix));
             }
         }
-        Ok(matrix)
+        let mut todo: Vec<TestId> = self.reasons.keys().copied().collect();
+        while let Some(selected) = todo.pop() {
+            for user in users.get(&selected).into_iter().flatten() {
+                if !self.reasons.contains_key(user) {
+                    let test = self.tests[selected.ix()].name.clone();
+                    self.add(*user, Reason::Dependency { test });
+                    todo.push(*user);
+                }
+            }
+        }
     }
 
-    fn finish(self, parts: Parts, files: FileState) -> anyhow::Result<Selected> {
+    fn finish(mut self, parts: Parts, files: FileState) -> anyhow::Result<Selected> {
+        self.by_dependencies();
         let mut report = Report {
             hints: self.hints,
             statistics: parts.statistics,
@@ -292,8 +298,8 @@ pub fn content_of(root: &Path, recorded: &str) -> Option<Fingerprint> {
 }
 
 /// Why a test is selected for what it is, whatever changed.
-fn state(test: &TestCase, known: &Test) -> Option<Reason> {
-    if known.fingerprint != test.fingerprint() {
+fn state(made_of: Fingerprint, known: &Test) -> Option<Reason> {
+    if known.fingerprint != made_of {
         return Some(Reason::TestChanged);
     }
     let what = match (known.outcome, &known.unclean) {

@@ -25,6 +25,15 @@ pub struct UnitMap {
     pub procedures: Vec<(usize, usize, ProcedureMap)>,
 }
 
+impl UnitMap {
+    /// Whether every edge is where it was, in the same unit.
+    pub fn stays(&self, id: Fingerprint) -> bool {
+        self.procedures.iter().all(|(start, _, target)| {
+            matches!(target, ProcedureMap::Same { unit, base } if *unit == id && base == start)
+        })
+    }
+}
+
 /// The paper's entity map, by old unit, with the sizes of the new units.
 #[derive(Clone, Debug, Default)]
 pub struct EntityMap {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Raised with any change of the types below or of the file's layout.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A program at one version: the units in it and how it was linked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub struct Program {
 pub type FileState = BTreeMap<String, Fingerprint>;
 
 /// How a test ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     Passed,
@@ -35,7 +35,7 @@ pub enum Outcome {
     Interrupted,
 }
 
-/// All that is known of one test.
+/// All that is known of one test, apart from its rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Test {
     /// Command and whatever else the test is made of.
@@ -46,27 +46,36 @@ pub struct Test {
     pub milliseconds: u64,
     /// Programs it ran, by the fingerprint of their [`Program`].
     pub programs: Vec<Fingerprint>,
-    /// Rows: unit, and the fingerprint of the bits taken in it.
-    pub rows: Vec<(Fingerprint, Fingerprint)>,
     /// Rows may hold edges that the test does not take.
     pub inexact: bool,
+    /// Its traces were not the same each time: the rows are what they have together.
+    pub unstable: bool,
     /// State of the project's files when it ran.
     pub files: Fingerprint,
     /// Content of the modules that its processes loaded.
     pub loaded: Fingerprint,
 }
 
+impl Test {
+    /// Whether its rows count: it passed, with a complete trace.
+    pub fn is_clean(&self) -> bool {
+        self.outcome == Outcome::Passed && self.unclean.is_none()
+    }
+}
+
 /// What a blob holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum BlobKind {
     Unit,
-    Row,
     Program,
     Files,
 }
 
-/// Where a blob is in the file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// Name of a blob.
+pub type BlobId = (BlobKind, Fingerprint);
+
+/// Where something is in the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BlobAt {
     pub offset: u64,
     pub length: u64,
@@ -74,9 +83,53 @@ pub struct BlobAt {
     pub check: Fingerprint,
 }
 
-/// The table of contents of one commit.
+/// A test as one segment has it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Entry {
+    pub name: String,
+    pub test: Test,
+    /// The rows that older segments have of it count as well: the test was
+    /// carried over to another version, not run.
+    pub keeps_older_rows: bool,
+}
+
+/// Tests of a segment, by name. A column of it says their places here.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct SegmentTests {
+    pub entries: Vec<Entry>,
+    /// Tests of older segments that are forgotten.
+    pub removed: Vec<String>,
+}
+
+/// Where the columns of a segment are: several small ones share a page.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct SegmentIndex {
+    pub pages: Vec<BlobAt>,
+    pub units: BTreeMap<Fingerprint, Vec<ColumnAt>>,
+}
+
+/// A column within a page.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ColumnAt {
+    pub procedure: u32,
+    pub page: u32,
+    pub start: u32,
+    pub length: u32,
+}
+
+/// A number of tests that were written together, with all that they brought.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct SegmentAt {
+    pub count: u64,
+    /// Bytes of its pages.
+    pub size: u64,
+    pub tests: BlobAt,
+    pub index: BlobAt,
+    pub blobs: BlobAt,
+}
+
+/// The table of contents of one commit: segments, the oldest first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Manifest {
-    pub tests: BTreeMap<String, Test>,
-    pub blobs: BTreeMap<(BlobKind, Fingerprint), BlobAt>,
+    pub segments: Vec<SegmentAt>,
 }

@@ -1,9 +1,10 @@
-//! The history file. Blobs are only ever appended; a commit appends a manifest
-//! and then switches one of two slots at the start of the file to it, so that
-//! the file is at any moment what the last finished commit made of it.
+//! The history file. Everything is only ever appended; a commit appends what is
+//! new and a manifest, and then switches one of two slots at the start of the
+//! file to it, so that the file is at any moment what the last finished commit
+//! made of it.
 //!
 //! ```text
-//! slot 0 (4096) | slot 1 (4096) | blobs, manifests, … | whatever a kill left
+//! slot 0 (4096) | slot 1 (4096) | parts, manifests, … | whatever a kill left
 //! slot: magic "EDGWHIST" | version u32 | 0 u32 | generation u64
 //!       manifest offset u64 | manifest length u64 | its check 16 | check of the slot 16
 //! ```
@@ -12,19 +13,18 @@
 //! before is covered by checks: a difference there is damage, and is reported
 //! as such, never repaired by guessing.
 
-use super::format::{BlobAt, BlobKind, Manifest, VERSION};
+use super::format::{BlobAt, Manifest, VERSION};
 use crate::ids::Fingerprint;
-use rustc_hash::FxHashMap;
-use std::io::Write;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"EDGWHIST";
 const SLOT: u64 = 4096;
 const SLOT_USED: usize = 72;
-/// A file that is this many times what it holds is written anew.
-const WASTE: u64 = 3;
-const SMALL: u64 = 1 << 20;
+/// What is appended is gathered up to this many bytes before it is written.
+const GATHERED: usize = 1 << 20;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -41,10 +41,9 @@ pub struct Store {
     path: PathBuf,
     file: Option<fs_err::File>,
     generation: u64,
+    /// Where the newest manifest ends.
     end: u64,
     pub manifest: Manifest,
-    /// Blobs that are not in the file yet.
-    fresh: FxHashMap<(BlobKind, Fingerprint), Vec<u8>>,
 }
 
 impl Store {
@@ -56,20 +55,27 @@ impl Store {
             generation: 0,
             end: 2 * SLOT,
             manifest: Manifest::default(),
-            fresh: FxHashMap::default(),
         };
         let file = match fs_err::OpenOptions::new().read(true).open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(store),
             Err(source) => return Err(store.io(source)),
         };
-        store.load(&file)?;
+        let slot = store.newest_slot(&file)?;
         store.file = Some(file);
+        store.manifest = store.read_value(slot.manifest)?;
+        store.generation = slot.generation;
+        store.end = slot.manifest.offset + slot.manifest.length;
         Ok(store)
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.manifest.tests.is_empty()
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes of the file that commits have written.
+    pub fn size(&self) -> u64 {
+        self.end
     }
 
     fn io(&self, source: std::io::Error) -> StoreError {
@@ -80,7 +86,7 @@ impl Store {
         StoreError::Damaged { path: self.path.display().to_string(), what }
     }
 
-    fn load(&mut self, file: &fs_err::File) -> Result<(), StoreError> {
+    fn newest_slot(&self, file: &fs_err::File) -> Result<Slot, StoreError> {
         let mut slots = vec![0; 2 * SLOT as usize];
         file.file()
             .read_exact_at(&mut slots, 0)
@@ -93,13 +99,7 @@ impl Store {
                 newest = Some(slot);
             }
         }
-        let slot = newest.ok_or_else(|| self.damaged("no valid start"))?;
-        let bytes = self.read_checked(file, slot.manifest)?;
-        let plain = zstd::stream::decode_all(&*bytes).map_err(|_| self.damaged("contents"))?;
-        self.manifest = postcard::from_bytes(&plain).map_err(|_| self.damaged("contents"))?;
-        self.generation = slot.generation;
-        self.end = slot.manifest.offset + slot.manifest.length;
-        Ok(())
+        newest.ok_or_else(|| self.damaged("no valid start"))
     }
 
     /// A slot that was written completely.
@@ -126,7 +126,9 @@ impl Store {
         Ok(Some(Slot { generation: number(16), manifest }))
     }
 
-    fn read_checked(&self, file: &fs_err::File, at: BlobAt) -> Result<Vec<u8>, StoreError> {
+    /// The bytes at a place as they are in the file.
+    fn read_packed(&self, at: BlobAt) -> Result<Vec<u8>, StoreError> {
+        let file = self.file.as_ref().ok_or_else(|| self.damaged("a part is missing"))?;
         let size = file.metadata().map_err(|e| self.io(e))?.len();
         if at.offset.checked_add(at.length).is_none_or(|end| end > size) {
             return Err(self.damaged("cut off"));
@@ -136,114 +138,101 @@ impl Store {
         if Fingerprint::of(&bytes) == at.check { Ok(bytes) } else { Err(self.damaged("contents")) }
     }
 
-    /// The bytes of a blob.
-    pub fn blob(&self, kind: BlobKind, id: Fingerprint) -> Result<Vec<u8>, StoreError> {
-        if let Some(bytes) = self.fresh.get(&(kind, id)) {
-            return Ok(bytes.clone());
-        }
-        let at = self
-            .manifest
-            .blobs
-            .get(&(kind, id))
-            .ok_or_else(|| self.damaged("a part is missing"))?;
-        let file = self.file.as_ref().ok_or_else(|| self.damaged("a part is missing"))?;
-        let bytes = self.read_checked(file, *at)?;
-        zstd::stream::decode_all(&*bytes).map_err(|_| self.damaged("contents"))
+    /// What was appended at a place.
+    pub fn read(&self, at: BlobAt) -> Result<Vec<u8>, StoreError> {
+        let packed = self.read_packed(at)?;
+        zstd::stream::decode_all(&*packed).map_err(|_| self.damaged("contents"))
     }
 
-    pub fn has(&self, kind: BlobKind, id: Fingerprint) -> bool {
-        self.fresh.contains_key(&(kind, id)) || self.manifest.blobs.contains_key(&(kind, id))
+    pub fn read_value<T: DeserializeOwned>(&self, at: BlobAt) -> Result<T, StoreError> {
+        postcard::from_bytes(&self.read(at)?).map_err(|_| self.damaged("contents"))
     }
 
-    /// Adds a blob, to be written by the next commit.
-    pub fn put(&mut self, kind: BlobKind, id: Fingerprint, bytes: &[u8]) {
-        if !self.has(kind, id) {
-            self.fresh.insert((kind, id), bytes.to_vec());
+    /// Begins a commit: behind what is there, or in a new file that then takes
+    /// the place of this one.
+    pub fn begin(&self, anew: bool) -> Result<Appender, StoreError> {
+        let packer = zstd::bulk::Compressor::new(3).map_err(|e| self.io(e))?;
+        if self.file.is_some() && !anew {
+            let file = fs_err::OpenOptions::new().write(true).open(&self.path);
+            let file = file.map_err(|e| self.io(e))?;
+            return Ok(Appender { file, new: None, end: self.end, gathered: Vec::new(), packer });
         }
-    }
-
-    /// Makes everything so far permanent. Blobs not in `live` are forgotten.
-    pub fn commit(
-        &mut self,
-        live: &std::collections::BTreeSet<(BlobKind, Fingerprint)>,
-    ) -> Result<(), StoreError> {
-        self.manifest.blobs.retain(|id, _| live.contains(id));
-        self.fresh.retain(|id, _| live.contains(id));
-        let kept: u64 = self.manifest.blobs.values().map(|at| at.length).sum();
-        let is_wasteful = self.end > SMALL && self.end > WASTE * (kept + 2 * SLOT);
-        if self.file.is_none() || is_wasteful {
-            return self.write_anew();
-        }
-        let file =
-            fs_err::OpenOptions::new().write(true).open(&self.path).map_err(|e| self.io(e))?;
-        self.append(&file)
-    }
-
-    /// Appends what is fresh and the manifest, then switches a slot to it.
-    fn append(&mut self, file: &fs_err::File) -> Result<(), StoreError> {
-        let mut out = Vec::new();
-        let mut fresh: Vec<_> = self.fresh.drain().collect();
-        fresh.sort_by_key(|(id, _)| *id);
-        for (id, plain) in fresh {
-            let bytes = compress(&plain);
-            let at = BlobAt {
-                offset: self.end + out.len() as u64,
-                length: bytes.len() as u64,
-                check: Fingerprint::of(&bytes),
-            };
-            out.extend(bytes);
-            self.manifest.blobs.insert(id, at);
-        }
-        let manifest = postcard::to_stdvec(&self.manifest).expect("plain data always serialises");
-        let manifest = compress(&manifest);
-        let at = BlobAt {
-            offset: self.end + out.len() as u64,
-            length: manifest.len() as u64,
-            check: Fingerprint::of(&manifest),
-        };
-        out.extend(manifest);
-        file.file().write_all_at(&out, self.end).map_err(|e| self.io(e))?;
-        file.sync_data().map_err(|e| self.io(e))?;
-        let slot = Slot { generation: self.generation + 1, manifest: at };
-        let place = (slot.generation % 2) * SLOT;
-        file.file().write_all_at(&slot.encode(), place).map_err(|e| self.io(e))?;
-        file.sync_data().map_err(|e| self.io(e))?;
-        self.generation += 1;
-        self.end += out.len() as u64;
-        self.file = Some(fs_err::File::open(&self.path).map_err(|e| self.io(e))?);
-        Ok(())
-    }
-
-    /// Writes the whole history into a new file beside the old one, and puts
-    /// it in its place.
-    fn write_anew(&mut self) -> Result<(), StoreError> {
-        let ids: Vec<_> = self.manifest.blobs.keys().copied().collect();
-        for (kind, id) in ids {
-            let bytes = self.blob(kind, id)?;
-            self.fresh.insert((kind, id), bytes);
-        }
-        self.manifest.blobs.clear();
         let directory = self.path.parent().unwrap_or(Path::new("."));
         fs_err::create_dir_all(directory).map_err(|e| self.io(e))?;
-        let mut new = tempfile::Builder::new()
-            .prefix("history.")
-            .tempfile_in(directory)
-            .map_err(|e| self.io(e))?;
-        new.write_all(&vec![0; 2 * SLOT as usize]).map_err(|e| self.io(e))?;
-        let path = std::mem::replace(&mut self.path, new.path().to_path_buf());
-        self.end = 2 * SLOT;
-        let file = fs_err::OpenOptions::new().write(true).open(&self.path);
-        let result = file.map_err(|e| self.io(e)).and_then(|file| self.append(&file));
-        self.path = path;
-        result?;
-        new.persist(&self.path).map_err(|e| self.io(e.error))?;
+        let new = tempfile::Builder::new().prefix("history.").tempfile_in(directory);
+        let new = new.map_err(|e| self.io(e))?;
+        let file = fs_err::OpenOptions::new().write(true).open(new.path());
+        let file = file.map_err(|e| self.io(e))?;
+        file.set_len(2 * SLOT).map_err(|e| self.io(e))?;
+        Ok(Appender { file, new: Some(new), end: 2 * SLOT, gathered: Vec::new(), packer })
+    }
+
+    /// Ends a commit: from now on the file is what the manifest says.
+    pub fn end(&mut self, mut out: Appender, manifest: Manifest) -> Result<(), StoreError> {
+        let at = out.put_value(&manifest).map_err(|e| self.io(e))?;
+        out.flush().map_err(|e| self.io(e))?;
+        out.file.sync_data().map_err(|e| self.io(e))?;
+        let generation = if out.new.is_some() { 1 } else { self.generation + 1 };
+        let slot = Slot { generation, manifest: at };
+        let place = (generation % 2) * SLOT;
+        out.file.file().write_all_at(&slot.encode(), place).map_err(|e| self.io(e))?;
+        out.file.sync_data().map_err(|e| self.io(e))?;
+        if let Some(new) = out.new {
+            new.persist(&self.path).map_err(|e| self.io(e.error))?;
+        }
+        self.generation = generation;
+        self.end = at.offset + at.length;
+        self.manifest = manifest;
         self.file = Some(fs_err::File::open(&self.path).map_err(|e| self.io(e))?);
         Ok(())
+    }
+
+    /// Copies what was appended to one history into another.
+    pub fn copy(&self, at: BlobAt, out: &mut Appender) -> Result<BlobAt, StoreError> {
+        let packed = self.read_packed(at)?;
+        out.put_packed(&packed, at.check).map_err(|e| self.io(e))
+    }
+
+    pub fn failed(&self, source: std::io::Error) -> StoreError {
+        self.io(source)
     }
 }
 
-fn compress(plain: &[u8]) -> Vec<u8> {
-    zstd::bulk::compress(plain, 3).expect("compressing into memory")
+/// A commit that is under way. Dropped before its end it leaves nothing.
+pub struct Appender {
+    file: fs_err::File,
+    new: Option<tempfile::NamedTempFile>,
+    end: u64,
+    gathered: Vec<u8>,
+    packer: zstd::bulk::Compressor<'static>,
+}
+
+impl Appender {
+    /// Appends bytes.
+    pub fn put(&mut self, plain: &[u8]) -> std::io::Result<BlobAt> {
+        let packed = self.packer.compress(plain)?;
+        self.put_packed(&packed, Fingerprint::of(&packed))
+    }
+
+    pub fn put_value<T: Serialize>(&mut self, value: &T) -> std::io::Result<BlobAt> {
+        self.put(&postcard::to_stdvec(value).expect("plain data always serialises"))
+    }
+
+    fn put_packed(&mut self, packed: &[u8], check: Fingerprint) -> std::io::Result<BlobAt> {
+        let offset = self.end + self.gathered.len() as u64;
+        self.gathered.extend_from_slice(packed);
+        if self.gathered.len() > GATHERED {
+            self.flush()?;
+        }
+        Ok(BlobAt { offset, length: packed.len() as u64, check })
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.file().write_all_at(&self.gathered, self.end)?;
+        self.end += self.gathered.len() as u64;
+        self.gathered.clear();
+        Ok(())
+    }
 }
 
 struct Slot {

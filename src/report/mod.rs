@@ -3,6 +3,7 @@
 pub mod doctor;
 pub mod graph;
 pub mod json;
+pub mod results;
 pub mod text;
 
 use crate::select::program::Analysed;

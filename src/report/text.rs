@@ -82,7 +82,10 @@ pub fn reason(reason: &Reason) -> String {
         Reason::Program { program, what } => format!("    {program}: {what}\n"),
         Reason::Files { what } => format!("    {what}\n"),
         Reason::NewTest => String::from("    it is new\n"),
-        Reason::TestChanged => String::from("    its command changed\n"),
+        Reason::TestChanged => {
+            String::from("    its command changed, or inputs or variables that it declares\n")
+        }
+        Reason::Dependency { test } => format!("    it needs {test}, which is selected\n"),
         Reason::State { what } => format!("    {what}\n"),
         Reason::NoHistory => String::from("    there is no history yet\n"),
     }

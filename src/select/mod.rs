@@ -10,6 +10,6 @@ pub mod reason;
 pub mod version;
 pub mod walk;
 
-pub use matrix::Matrix;
+pub use matrix::TestsOnEdge;
 pub use program::{Comparison, NewProgram, Outcome, Outside, Statistics, compare};
 pub use reason::{EdgeReason, Reason, SourceLine};

@@ -4,7 +4,7 @@
 use super::changes::ChangedDefinitions;
 use super::culprit;
 use super::link;
-use super::matrix::Matrix;
+use super::matrix::TestsOnEdge;
 use super::reason::{EdgeReason, Reason, SourceLine};
 use super::version::{ProcRef, ProgramVersion, UnitVersion};
 use super::walk::{Because, Dangerous, ProcPair, Status, Walk};
@@ -72,7 +72,7 @@ pub trait Outside {
 /// Compares all programs of a history with their successors.
 pub fn compare(
     comparisons: &[Comparison],
-    matrix: &Matrix,
+    matrix: &dyn TestsOnEdge,
     outside: &dyn Outside,
     strict_lines: bool,
 ) -> Outcome {
@@ -241,7 +241,7 @@ pub(super) fn empty_composition() -> crate::ids::Fingerprint {
 struct ProgramSelection<'a> {
     comparison: &'a Comparison,
     new: &'a ProgramVersion,
-    matrix: &'a Matrix,
+    matrix: &'a dyn TestsOnEdge,
     walk: Walk<'a>,
     pairing: Vec<Option<UnitIx>>,
     /// How many dangerous edges were turned into reasons.
@@ -350,10 +350,10 @@ impl ProgramSelection<'_> {
         let Some(graph) = unit.graph(procedure.procedure) else {
             return self.comparison.tests.clone();
         };
-        let base = unit.base(procedure.procedure);
+        let (id, place) = (unit.fingerprint(), procedure.procedure);
         let mut tests: Vec<TestId> = graph
             .out_edges(Graph::ENTRY)
-            .flat_map(|(edge, _)| self.matrix.tests_on_edge(unit.fingerprint(), base + edge.ix()))
+            .flat_map(|(edge, _)| self.matrix.tests_on_edge(id, place, edge))
             .collect();
         tests.sort();
         tests.dedup();
@@ -391,9 +391,9 @@ impl ProgramSelection<'_> {
         for dangerous in fresh {
             let reason = self.reason(&dangerous, &callers);
             let unit = self.comparison.old.unit(dangerous.pair.0.unit);
-            let edge = unit.base(dangerous.pair.0.procedure) + dangerous.edge.ix();
-            let tests: Vec<TestId> = self.matrix.tests_on_edge(unit.fingerprint(), edge).collect();
-            for test in tests {
+            let procedure = dangerous.pair.0.procedure;
+            let id = unit.fingerprint();
+            for test in self.matrix.tests_on_edge(id, procedure, dangerous.edge) {
                 self.outcome.select(test, Reason::Edge(Box::new(reason.clone())));
             }
             self.outcome.dangerous.push(reason);

@@ -38,6 +38,10 @@ pub enum Reason {
     State {
         what: String,
     },
+    /// What it needs to run, a fixture say, is selected.
+    Dependency {
+        test: String,
+    },
     /// There is no history to compare with.
     NoHistory,
 }

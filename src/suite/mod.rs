@@ -7,6 +7,7 @@ pub mod list;
 pub mod output;
 pub mod pool;
 pub mod process;
+pub mod schedule;
 
 use crate::ids::{Fingerprint, FpHasher};
 use judgement::Judgement;

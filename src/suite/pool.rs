@@ -1,20 +1,36 @@
-//! Runs many tests, several at a time, and hands each to a consumer as it ends.
+//! Runs many tests, several at a time, and tells a consumer as each starts and
+//! ends.
 
 use super::TestCase;
 use super::process::{Processes, Ran};
+use super::schedule::{Next, Schedule};
 use crate::history::format::Outcome;
 use crate::trace::collect::{Collector, TestTrace};
 use crate::trace::derive::Reading;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 use std::time::Duration;
+
+/// What happens while tests run.
+pub enum Event {
+    /// The test at this place has started.
+    Started(usize),
+    Finished(Box<Finished>),
+}
 
 /// A test that has ended.
 pub struct Finished {
-    pub test: TestCase,
+    /// Its place among the tests.
+    pub test: usize,
+    /// The last time it ran.
     pub ran: Ran,
+    /// All that it did, however often it ran.
     pub trace: TestTrace,
+    /// How often it ran.
+    pub times: u32,
+    /// It did not end the same way each time, or its traces differ.
+    pub unstable: bool,
 }
 
 pub struct Pool<'a> {
@@ -22,55 +38,133 @@ pub struct Pool<'a> {
     /// Where traces and outputs go, one directory a test.
     pub scratch: &'a Path,
     pub jobs: usize,
+    /// For tests that have none of their own.
     pub timeout: Option<Duration>,
+    /// How often a test that fails is tried again.
+    pub retries: u32,
+    /// How often each test runs.
+    pub repeat: u32,
     /// Asked now and then whether to stop.
     pub asked_to_stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Pool<'_> {
     /// Runs the tests; false if it was interrupted.
-    pub fn run(&self, tests: &[TestCase], mut consume: impl FnMut(Finished)) -> bool {
+    pub fn run(&self, tests: &[TestCase], mut consume: impl FnMut(Event)) -> bool {
         let processes = Processes::default();
         let collector = Collector::default();
-        let next = AtomicUsize::new(0);
+        let schedule = Mutex::new(Schedule::new(tests, self.jobs));
+        let changed = Condvar::new();
         let done = AtomicBool::new(false);
         let (sender, receiver) = mpsc::channel();
+        let worker = Worker {
+            pool: self,
+            tests,
+            processes: &processes,
+            collector: &collector,
+            schedule: &schedule,
+            changed: &changed,
+        };
         std::thread::scope(|scope| {
             scope.spawn(|| processes.watch(&done, self.asked_to_stop));
             for _ in 0..self.jobs.max(1) {
-                let sender = sender.clone();
-                scope.spawn(|| {
-                    let sender = sender;
-                    while !processes.is_interrupted() {
-                        let index = next.fetch_add(1, Ordering::SeqCst);
-                        let Some(test) = tests.get(index) else { break };
-                        let finished = self.run_one(index, test, &processes, &collector);
-                        if sender.send(finished).is_err() {
-                            break;
-                        }
-                    }
-                });
+                let (sender, worker) = (sender.clone(), &worker);
+                scope.spawn(move || worker.work(&sender));
             }
             drop(sender);
-            for finished in receiver {
-                consume(finished);
+            for event in receiver {
+                consume(event);
             }
             done.store(true, Ordering::SeqCst);
         });
         !processes.is_interrupted()
     }
+}
 
-    fn run_one(
-        &self,
-        index: usize,
-        test: &TestCase,
-        processes: &Processes,
-        collector: &Collector,
-    ) -> Finished {
-        let trace = self.scratch.join(format!("{index}.trace"));
-        let output = self.scratch.join(format!("{index}.out"));
+struct Worker<'a> {
+    pool: &'a Pool<'a>,
+    tests: &'a [TestCase],
+    processes: &'a Processes,
+    collector: &'a Collector,
+    schedule: &'a Mutex<Schedule<'a>>,
+    changed: &'a Condvar,
+}
+
+impl Worker<'_> {
+    fn work(&self, sender: &mpsc::Sender<Event>) {
+        loop {
+            let next = {
+                let mut schedule = self.schedule.lock().unwrap_or_else(PoisonError::into_inner);
+                loop {
+                    if self.processes.is_interrupted() {
+                        self.changed.notify_all();
+                        return;
+                    }
+                    match schedule.pick() {
+                        Next::Wait => {
+                            let waited = self.changed.wait(schedule);
+                            schedule = waited.unwrap_or_else(PoisonError::into_inner);
+                        }
+                        next => break next,
+                    }
+                }
+            };
+            let (test, finished) = match next {
+                Next::Start(test) => {
+                    let _ = sender.send(Event::Started(test));
+                    let finished = self.run(test);
+                    let mut schedule = self.schedule.lock().unwrap_or_else(PoisonError::into_inner);
+                    schedule.ended(test, finished.ran.outcome);
+                    (test, finished)
+                }
+                Next::GiveUp(test, why) => {
+                    let ran = Ran { ending: why, ..Ran::failed() };
+                    let trace = TestTrace::default();
+                    (test, Finished { test, ran, trace, times: 0, unstable: false })
+                }
+                Next::Wait | Next::Done => {
+                    self.changed.notify_all();
+                    return;
+                }
+            };
+            debug_assert_eq!(test, finished.test);
+            self.changed.notify_all();
+            if sender.send(Event::Finished(Box::new(finished))).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Runs a test as often as it has to be.
+    fn run(&self, test: usize) -> Finished {
+        let mut finished = self.run_once(test, 0);
+        let pool = self.pool;
+        loop {
+            let is_over = match finished.ran.outcome {
+                Outcome::Passed => finished.times >= pool.repeat,
+                Outcome::Failed | Outcome::TimedOut => finished.times > pool.retries,
+                Outcome::Skipped | Outcome::Interrupted => true,
+            };
+            if is_over {
+                return finished;
+            }
+            let again = self.run_once(test, finished.times);
+            // A failure before counts as an unstable test, one behind it as a failure.
+            finished.unstable |= finished.ran.outcome != again.ran.outcome
+                || finished.trace.rows != again.trace.rows;
+            finished.trace.unite(again.trace);
+            finished.times += 1;
+            finished.ran = again.ran;
+        }
+    }
+
+    fn run_once(&self, place: usize, time: u32) -> Finished {
+        let (pool, test) = (self.pool, &self.tests[place]);
+        let trace = pool.scratch.join(format!("{place}.{time}.trace"));
+        let output = pool.scratch.join(format!("{place}.{time}.out"));
+        let timeout = test.timeout.or(pool.timeout);
         let ran = std::fs::create_dir(&trace)
-            .and_then(|()| processes.run(test, self.root, &trace, &output, self.timeout));
+            .and_then(|()| self.processes.run(test, pool.root, &trace, &output, timeout));
         let ran = ran.unwrap_or_else(|error| {
             let outcome = match error.kind() {
                 std::io::ErrorKind::Interrupted => Outcome::Interrupted,
@@ -79,13 +173,13 @@ impl Pool<'_> {
             Ran { outcome, ending: error.to_string(), ..Ran::failed() }
         });
         let reading = if ran.trapped { Reading::AfterTrap } else { Reading::Exact };
-        let mut collected = collector.collect_as(&trace, reading);
+        let mut collected = self.collector.collect_as(&trace, reading);
         // What was said is clearer than what could still be written.
         if ran.unclean.is_some() {
             collected.unclean.clone_from(&ran.unclean);
         }
         let _ = std::fs::remove_file(&output);
         let _ = std::fs::remove_dir_all(&trace);
-        Finished { test: test.clone(), ran, trace: collected }
+        Finished { test: place, ran, trace: collected, times: 1, unstable: false }
     }
 }

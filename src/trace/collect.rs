@@ -38,12 +38,7 @@ impl ProgramRan {
                 // Dropped by the linker, or not what the record says.
                 _ => unit.full_row(),
             };
-            match rows.get_mut(&id) {
-                Some(known) => *known |= row,
-                None => {
-                    rows.insert(id, row);
-                }
-            }
+            add_row(rows, id, row);
         }
     }
 }
@@ -98,6 +93,47 @@ pub struct TestTrace {
     pub loaded: BTreeSet<PathBuf>,
     /// Why the trace is not complete, if so.
     pub unclean: Option<String>,
+}
+
+impl TestTrace {
+    /// Adds what another run of the same test left.
+    pub fn unite(&mut self, other: Self) {
+        for program in other.programs {
+            let is_same = |known: &Arc<ProgramRan>| {
+                let units = |p: &ProgramRan| -> Vec<_> {
+                    p.units.iter().map(|unit| unit.index.fingerprint).collect()
+                };
+                known.path == program.path
+                    && known.link == program.link
+                    && units(known) == units(&program)
+            };
+            if !self.programs.iter().any(is_same) {
+                self.programs.push(program);
+            }
+        }
+        unite_rows(&mut self.rows, other.rows);
+        for (case, rows) in other.cases {
+            unite_rows(self.cases.entry(case).or_default(), rows);
+        }
+        // What was entered once each time was entered twice.
+        self.entered_once.clear();
+        self.walked.extend(other.walked);
+        self.loaded.extend(other.loaded);
+        self.unclean = self.unclean.take().or(other.unclean);
+    }
+}
+
+fn unite_rows(rows: &mut Rows, others: Rows) {
+    others.into_iter().for_each(|(unit, row)| add_row(rows, unit, row));
+}
+
+fn add_row(rows: &mut Rows, unit: Fingerprint, row: EdgeBits) {
+    match rows.get_mut(&unit) {
+        Some(known) => *known |= row,
+        None => {
+            rows.insert(unit, row);
+        }
+    }
 }
 
 /// Reads programs once, however many tests run them.

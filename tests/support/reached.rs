@@ -2,7 +2,7 @@
 
 use super::Project;
 use edgewise::cfg::format::RawRecord;
-use edgewise::history::{History, is_taken};
+use edgewise::history::History;
 use std::collections::BTreeSet;
 
 impl Project {
@@ -12,21 +12,17 @@ impl Project {
         let entry = history.test(&format!("t/{test}")).unwrap();
         assert_eq!(entry.unclean, None, "{test}");
         let mut lines = BTreeSet::new();
-        for (unit, row) in &entry.rows {
-            let raw = RawRecord::new(history.unit(*unit).unwrap()).unwrap();
+        for row in history.rows(&format!("t/{test}")).unwrap() {
+            let raw = RawRecord::new(history.unit(row.unit).unwrap()).unwrap();
             let index = raw.index().unwrap();
             let Some(file) = index.files.iter().position(|file| file == source) else {
                 continue;
             };
-            let row = history.row(*row).unwrap();
-            let mut number = 0;
-            for graph in raw.graphs(&index).unwrap() {
-                for edge in &graph.edges {
-                    let place = graph.node(edge.to).place;
-                    if is_taken(&row, number) && place.file as usize == file {
-                        lines.insert(place.line);
-                    }
-                    number += 1;
+            let graph = &raw.graphs(&index).unwrap()[row.procedure as usize];
+            for (number, edge) in graph.edges.iter().enumerate() {
+                let place = graph.node(edge.to).place;
+                if row.is_taken(number) && place.file as usize == file {
+                    lines.insert(place.line);
                 }
             }
         }

@@ -4,17 +4,30 @@ use crate::cli::exit;
 use crate::cli::files;
 use crate::cli::recording::{self, NO_PROGRAM, Results, RunOptions};
 use crate::cli::workspace::Workspace;
+use crate::report::results::{self, Fate, TestResult};
 use crate::report::text::counted;
 use crate::suite::TestCase;
-use anyhow::bail;
+use crate::suite::schedule::with_fixtures;
+use anyhow::{Context, bail};
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// Run tests and record which edges each of them takes
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  edgewise run\n  edgewise run -j4 parser/")]
+#[command(
+    after_help = "Examples:\n  edgewise run\n  edgewise run -j4 parser/\n  edgewise run --shard 2/8 --junit results.xml"
+)]
 pub struct Args {
     /// Run only tests whose name contains one of these
     filters: Vec<String>,
+    /// Run only those with this label
+    #[arg(long, value_name = "LABEL")]
+    label: Vec<String>,
+    /// Run only the I-th of N parts, which together are all tests
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
     #[command(flatten)]
     pub options: RunArgs,
 }
@@ -25,9 +38,53 @@ pub struct RunArgs {
     /// Tests at a time; without it, one for each core
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// Seconds after which a test is ended and counts as failed
+    /// Seconds after which a test is ended and counts as failed, unless its
+    /// suite says otherwise
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
+    /// Try a test that fails again, up to N times; one that then passes counts
+    /// as unstable
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    retries: u32,
+    /// Run each test N times, to find those that do not do the same each time
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
+    /// Write the results as JUnit's XML
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Write the results as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// A part of the tests.
+#[derive(Clone, Copy, Debug)]
+struct Shard {
+    part: u64,
+    parts: u64,
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('/').and_then(|(part, parts)| {
+            Some((part.parse::<u64>().ok()?, parts.parse::<u64>().ok()?))
+        });
+        match numbers {
+            Some((part, parts)) if (1..=parts).contains(&part) => Ok(Self { part, parts }),
+            _ => Err(String::from("it has to be like 2/8: the second of eight")),
+        }
+    }
+}
+
+impl Shard {
+    /// By the name alone, so that a test stays in its part when others come.
+    fn holds(self, test: &TestCase) -> bool {
+        let mut number = [0; 8];
+        number.copy_from_slice(&crate::ids::Fingerprint::of(test.name.as_bytes()).0[..8]);
+        u64::from_le_bytes(number) % self.parts + 1 == self.part
+    }
 }
 
 impl RunArgs {
@@ -36,37 +93,66 @@ impl RunArgs {
         RunOptions {
             jobs: self.jobs.map_or(cores, usize::from),
             timeout: self.timeout.map(Duration::from_secs),
+            retries: self.retries,
+            repeat: self.repeat,
         }
+    }
+
+    /// Writes the reports that were asked for.
+    pub fn report(&self, tests: &[TestResult]) -> anyhow::Result<()> {
+        if let Some(path) = &self.junit {
+            fs_err::write(path, results::junit(tests)).context("cannot write the results")?;
+        }
+        if let Some(path) = &self.json {
+            let text = format!("{:#}\n", results::json(tests));
+            fs_err::write(path, text).context("cannot write the results")?;
+        }
+        Ok(())
+    }
+}
+
+impl Args {
+    fn wants(&self, test: &TestCase) -> bool {
+        let matches = |filters: &[String], found: &dyn Fn(&String) -> bool| {
+            filters.is_empty() || filters.iter().any(found)
+        };
+        matches(&self.filters, &|filter| test.name.contains(filter))
+            && matches(&self.label, &|label| test.labels.contains(label))
+            && self.shard.is_none_or(|shard| shard.holds(test))
     }
 }
 
 pub fn run(args: &Args) -> anyhow::Result<i32> {
     let workspace = Workspace::open()?;
     let all = workspace.config.tests(&workspace.project.root)?;
-    let tests: Vec<TestCase> = all
-        .iter()
-        .filter(|test| {
-            args.filters.is_empty() || args.filters.iter().any(|f| test.name.contains(f))
-        })
-        .cloned()
-        .collect();
-    if tests.is_empty() {
+    let tests = with_fixtures(&all, |test| args.wants(test));
+    if tests.is_empty() && (args.shard.is_none() || !args.filters.is_empty()) {
         bail!("no test matches {}", args.filters.join(", "));
     }
+    let (disabled, tests): (Vec<_>, Vec<_>) = tests.into_iter().partition(|t| t.disabled.is_some());
     let _lock = workspace.lock()?;
     let mut history = workspace.history()?;
-    history.retain_tests(|name| all.iter().any(|test| test.name == name));
+    let known: HashSet<&str> = all.iter().map(|test| test.name.as_str()).collect();
+    history.retain_tests(|name| known.contains(name));
     let files = files::as_built(&workspace, files::scan(&workspace)?)?;
-    let results =
+    let mut results =
         recording::run(&workspace, &mut history, &tests, &files, &args.options.options())?;
+    results.tests.extend(disabled.iter().map(not_run));
+    args.options.report(&results.tests)?;
     eprint!("{}", summary(&results));
     Ok(exit_code(&results))
+}
+
+/// A test that its suite says not to run.
+pub fn not_run(test: &TestCase) -> TestResult {
+    let why = test.disabled.clone().unwrap_or_default();
+    TestResult { name: test.name.clone(), fate: Fate::Disabled, why, ..TestResult::default() }
 }
 
 pub fn exit_code(results: &Results) -> i32 {
     if results.interrupted {
         exit::INTERRUPTED
-    } else if results.failed > 0 {
+    } else if results.tests.iter().any(|test| test.fate.is_failure()) {
         exit::TESTS_FAILED
     } else {
         exit::OK
@@ -74,21 +160,42 @@ pub fn exit_code(results: &Results) -> i32 {
 }
 
 pub fn summary(results: &Results) -> String {
-    let Results { passed, failed, interrupted, unclean, steps, compared } = results;
+    let count = |which: fn(Fate) -> bool| results.tests.iter().filter(|t| which(t.fate)).count();
+    let (passed, failed) = (count(|fate| fate == Fate::Passed), count(Fate::is_failure));
     let mut out = format!("{passed} passed, {failed} failed");
-    if *interrupted {
+    for (fate, what) in [(Fate::Skipped, "skipped by themselves"), (Fate::Disabled, "disabled")] {
+        let count = results.tests.iter().filter(|test| test.fate == fate).count();
+        if count > 0 {
+            out.push_str(&format!(", {count} {what}"));
+        }
+    }
+    if results.interrupted {
         out.push_str(", interrupted: what was recorded stays, the others stay selected");
     }
     out.push('\n');
-    if *steps > 0 {
+    if results.steps > 0 {
+        let Results { steps, compared, .. } = results;
         out.push_str(&format!("{steps} steps logged, {compared} edges laid beside them\n"));
     }
+    let unstable: Vec<_> = results.tests.iter().filter(|test| test.unstable).collect();
+    if let Some(first) = unstable.first() {
+        out.push_str(&format!(
+            "warning: {} not the same each time; for example {}\n",
+            counted(unstable.len(), "test"),
+            first.name
+        ));
+    }
+    let unclean: Vec<(&str, &str)> = results
+        .tests
+        .iter()
+        .filter_map(|test| Some((test.name.as_str(), test.unclean.as_deref()?)))
+        .collect();
     if let Some((name, why)) = unclean.first() {
         out.push_str(&format!(
             "warning: {} without a complete trace, which stay selected; for example {name}: {why}\n",
             counted(unclean.len(), "test")
         ));
-        let all = unclean.iter().all(|(_, why)| why == NO_PROGRAM);
+        let all = unclean.iter().all(|(_, why)| *why == NO_PROGRAM);
         if all && unclean.len() == passed + failed {
             out.push_str("hint: build the programs with `edgewise build` first\n");
         }

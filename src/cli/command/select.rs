@@ -34,7 +34,8 @@ enum Format {
 
 pub fn run(args: &Args) -> anyhow::Result<i32> {
     let workspace = Workspace::open()?;
-    let tests = workspace.config.tests(&workspace.project.root)?;
+    let mut tests = workspace.config.tests(&workspace.project.root)?;
+    tests.retain(|test| test.disabled.is_none());
     let history = workspace.history()?;
     let source = if args.from_build { Source::Build } else { Source::Sources };
     let selected = selecting::select(&workspace, &history, &tests, source)?;

@@ -2,15 +2,18 @@
 //! date.
 
 use super::build;
-use super::run::{RunArgs, exit_code, summary};
+use super::run::{RunArgs, exit_code, not_run, summary};
 use crate::cli::building;
 use crate::cli::exit;
 use crate::cli::recording;
 use crate::cli::selecting;
 use crate::cli::snapshot::Source;
 use crate::cli::workspace::Workspace;
+use crate::report::results::{Fate, TestResult};
 use crate::report::text;
 use crate::suite::TestCase;
+use crate::suite::schedule::with_fixtures;
+use std::collections::HashSet;
 
 /// Build, run the tests that the change can affect, and update the history
 #[derive(Debug, clap::Args)]
@@ -38,25 +41,38 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         }
     }
     let tests = workspace.config.tests(&workspace.project.root)?;
-    history.retain_tests(|name| tests.iter().any(|test| test.name == name));
+    let known: HashSet<&str> = tests.iter().map(|test| test.name.as_str()).collect();
+    history.retain_tests(|name| known.contains(name));
+    let (disabled, tests): (Vec<_>, Vec<_>) = tests.into_iter().partition(|t| t.disabled.is_some());
     let selected = selecting::select(&workspace, &history, &tests, Source::Build)?;
     eprint!("{}", text::selection(&selected.report));
     recording::carry_over(&workspace, &mut history, &selected)?;
     history.commit()?;
-    let to_run: Vec<TestCase> = tests
-        .into_iter()
-        .filter(|test| selected.report.selected.iter().any(|(name, _)| *name == test.name))
-        .collect();
+    let names: HashSet<&str> =
+        selected.report.selected.iter().map(|(name, _)| name.as_str()).collect();
+    let to_run = with_fixtures(&tests, |test| names.contains(test.name.as_str()));
+    let run: HashSet<&str> = to_run.iter().map(|test| test.name.as_str()).collect();
+    let others = tests.iter().filter(|test| !run.contains(test.name.as_str()));
+    let not_run: Vec<TestResult> =
+        others.map(not_selected).chain(disabled.iter().map(not_run)).collect();
     if to_run.is_empty() {
+        args.options.report(&not_run)?;
         return Ok(exit::OK);
     }
-    let results = recording::run(
+    let mut results = recording::run(
         &workspace,
         &mut history,
         &to_run,
         &selected.files,
         &args.options.options(),
     )?;
+    results.tests.extend(not_run);
+    args.options.report(&results.tests)?;
     eprint!("{}", summary(&results));
     Ok(exit_code(&results))
+}
+
+fn not_selected(test: &TestCase) -> TestResult {
+    let why = String::from("safely skipped: no change can affect it");
+    TestResult { name: test.name.clone(), fate: Fate::NotSelected, why, ..TestResult::default() }
 }

@@ -1,0 +1,185 @@
+//! Writes a history anew, or a part of it: fewer segments, and nothing in them
+//! that is of no use any more.
+
+use super::format::{BlobAt, BlobId, BlobKind, Entry, Manifest, SegmentAt, SegmentTests};
+use super::segment::{Part, Segment, SegmentWriter, unite};
+use super::store::{Appender, StoreError};
+use super::{Fresh, History};
+use crate::ids::Fingerprint;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// As many segments of about the same number of tests become one.
+const FEW: usize = 8;
+/// As many tests are rewritten at most in a commit of many; more at the end.
+const AT_ONCE: u64 = 4096;
+/// A file that is this many times what it holds is written anew.
+const WASTE: u64 = 3;
+const SMALL: u64 = 1 << 20;
+
+impl History {
+    /// Puts small segments together after a commit.
+    pub(super) fn keep_few_segments(&mut self) -> Result<(), StoreError> {
+        self.unite_segments(AT_ONCE)
+    }
+
+    /// What a run does at its end: puts segments together, and writes the file
+    /// anew if most of it is of no use.
+    pub fn tidy(&mut self) -> Result<(), StoreError> {
+        self.unite_segments(u64::MAX)?;
+        let live: u64 = self.live_blobs()?.iter().map(|(_, at)| at.length).sum();
+        let pages: u64 = self.segments.iter().map(Segment::live_size).sum();
+        let index: u64 = self.segments.iter().map(|s| s.at.index.length + s.at.tests.length).sum();
+        if self.store.size() > SMALL && self.store.size() > WASTE * (live + pages + index) {
+            self.compact()?;
+        }
+        Ok(())
+    }
+
+    fn unite_segments(&mut self, limit: u64) -> Result<(), StoreError> {
+        let class = |count: u64| count.max(1).ilog(FEW as u64);
+        let counts: Vec<u64> = self.segments.iter().map(|segment| segment.at.count).collect();
+        let mut from = counts.len();
+        let (mut start, mut total) = (counts.len(), 0);
+        for top in 0..=class(u64::MAX) {
+            while start > 0 && class(counts[start - 1]) <= top && total + counts[start - 1] <= limit
+            {
+                start -= 1;
+                total += counts[start];
+            }
+            if counts.len() - start >= FEW {
+                from = start;
+            }
+        }
+        if from == counts.len() { Ok(()) } else { self.unite_from(from) }
+    }
+
+    /// Makes one segment of the newest ones, from a place on.
+    fn unite_from(&mut self, from: usize) -> Result<(), StoreError> {
+        let mut tests = SegmentTests::default();
+        let mut entries: FxHashMap<String, Entry> = FxHashMap::default();
+        let mut removed: BTreeSet<String> = BTreeSet::new();
+        let mut blobs: Vec<(BlobId, BlobAt)> = Vec::new();
+        for segment in &self.segments[from..] {
+            let read: SegmentTests = self.store.read_value(segment.at.tests)?;
+            for name in read.removed {
+                entries.remove(&name);
+                removed.insert(name);
+            }
+            for mut entry in read.entries {
+                if let Some(known) = entries.get(&entry.name) {
+                    entry.keeps_older_rows &= known.keeps_older_rows;
+                }
+                // What was removed and came again does not get its old rows back.
+                entry.keeps_older_rows &= !removed.contains(&entry.name);
+                entries.insert(entry.name.clone(), entry);
+            }
+            blobs.extend(self.store.read_value::<Vec<(BlobId, BlobAt)>>(segment.at.blobs)?);
+        }
+        removed.retain(|name| !entries.contains_key(name));
+        tests.entries = entries.into_values().collect();
+        tests.entries.sort_by(|a, b| a.name.cmp(&b.name));
+        if from > 0 {
+            tests.removed = removed.into_iter().collect();
+        }
+        let mut out = self.store.begin(false)?;
+        let at = self.write_united(from, &tests, &blobs, &mut out)?;
+        let mut segments = self.store.manifest.segments[..from].to_vec();
+        segments.push(at);
+        self.store.end(out, Manifest { segments })?;
+        self.segments.truncate(from);
+        self.add_segment(at, tests);
+        Ok(())
+    }
+
+    fn write_united(
+        &self,
+        from: usize,
+        tests: &SegmentTests,
+        blobs: &[(BlobId, BlobAt)],
+        out: &mut Appender,
+    ) -> Result<SegmentAt, StoreError> {
+        let failed = |error| self.store.failed(error);
+        let blobs = out.put_value(&blobs).map_err(failed)?;
+        let places = self.places(tests);
+        let parts = self.parts(from, &places);
+        let mut writer = SegmentWriter::new(out);
+        let holders = self.holders()?;
+        let numbers: Vec<Option<u32>> =
+            tests.entries.iter().map(|entry| self.number(&entry.name)).collect();
+        unite(&parts, &mut writer, |unit, place| {
+            numbers[place as usize].is_some_and(|number| holders.holds(unit, number))
+        })?;
+        writer.finish(tests, blobs).map_err(failed)
+    }
+
+    /// The place that each test, by its number, has among others.
+    pub(super) fn places(&self, tests: &SegmentTests) -> Vec<Option<u32>> {
+        let mut places = vec![None; self.tests.len()];
+        for (place, entry) in (0..).zip(&tests.entries) {
+            if let Some(number) = self.number(&entry.name) {
+                places[number as usize] = Some(place);
+            }
+        }
+        places
+    }
+
+    pub(super) fn parts(&self, from: usize, places: &[Option<u32>]) -> Vec<Part<'_>> {
+        let segments = self.segments[from..].iter();
+        let parts = segments.map(|segment| {
+            let numbers = segment.numbers();
+            let places = numbers.map(|number| places[number? as usize]).collect();
+            Part { store: &self.store, segment, places }
+        });
+        parts.collect()
+    }
+
+    /// Blobs that some test refers to, by their names.
+    pub(super) fn live_blobs(&self) -> Result<Vec<(BlobId, BlobAt)>, StoreError> {
+        let mut live: BTreeSet<BlobId> = BTreeSet::new();
+        let mut programs: BTreeSet<Fingerprint> = BTreeSet::new();
+        for (_, test) in self.tests() {
+            programs.extend(&test.programs);
+            live.insert((BlobKind::Files, test.files));
+            live.insert((BlobKind::Files, test.loaded));
+        }
+        for id in programs {
+            live.insert((BlobKind::Program, id));
+            let units = self.program(id)?.units;
+            live.extend(units.into_iter().map(|unit| (BlobKind::Unit, unit)));
+        }
+        let found = live.into_iter().map(|id| match self.blobs.get(&id) {
+            Some(at) => Ok((id, *at)),
+            None => Err(self.store.damaged("a part is missing")),
+        });
+        found.collect()
+    }
+
+    /// Writes the file anew with nothing in it that is of no use: one segment.
+    pub fn compact(&mut self) -> Result<(), StoreError> {
+        self.commit()?;
+        let entries = self.tests().map(|(name, test)| Entry {
+            name: name.clone(),
+            test: test.clone(),
+            keeps_older_rows: false,
+        });
+        let tests = SegmentTests { entries: entries.collect(), removed: Vec::new() };
+        let mut out = self.store.begin(true)?;
+        let mut blobs = Vec::new();
+        for (id, at) in self.live_blobs()? {
+            blobs.push((id, self.store.copy(at, &mut out)?));
+        }
+        let at = self.write_united(0, &tests, &blobs, &mut out)?;
+        self.store.end(out, Manifest { segments: vec![at] })?;
+        self.segments.clear();
+        self.fresh = Fresh::default();
+        self.blobs = blobs.into_iter().collect();
+        self.add_segment(at, tests);
+        Ok(())
+    }
+
+    /// Bytes of the file.
+    pub fn size(&self) -> u64 {
+        self.store.size()
+    }
+}
