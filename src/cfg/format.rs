@@ -133,7 +133,7 @@ pub struct Definition {
     pub within: Option<(u32, u32)>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct Place {
     /// Index into [`UnitIndex::files`].
     pub file: u32,

@@ -71,6 +71,10 @@ impl Config {
         Ok(config)
     }
 
+    pub fn has_suites(&self) -> bool {
+        !self.suites.is_empty()
+    }
+
     /// All tests of all suites, in order.
     pub fn tests(&self, root: &Path) -> anyhow::Result<Vec<TestCase>> {
         if self.suites.is_empty() {

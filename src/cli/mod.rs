@@ -11,6 +11,7 @@ mod made_of;
 mod matrix;
 mod outside;
 mod progress;
+mod reached;
 mod recording;
 mod roles;
 mod selecting;
@@ -45,8 +46,10 @@ enum Command {
     Test(command::test::Args),
     Demo(command::demo::Args),
     Doctor(command::doctor::Args),
+    History(command::history::Args),
     Cfg(command::cfg::Args),
     Instrument(command::instrument::Args),
+    Trace(command::trace::Args),
     Cc(command::cc::Args),
 }
 
@@ -98,8 +101,10 @@ fn dispatch(command: &Command) -> anyhow::Result<i32> {
         Command::Test(args) => command::test::run(args),
         Command::Demo(args) => command::demo::run(args),
         Command::Doctor(args) => command::doctor::run(args),
+        Command::History(args) => command::history::run(args),
         Command::Cfg(args) => command::cfg::run(args),
         Command::Instrument(args) => command::instrument::run(args),
+        Command::Trace(args) => command::trace::run(args),
         Command::Cc(args) => command::cc::run(args),
     }
 }

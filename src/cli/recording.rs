@@ -6,13 +6,13 @@ use super::made_of::MadeOf;
 use super::progress::Progress;
 use super::workspace::Workspace;
 use crate::compiler::project::relative;
-use crate::history::format::{FileState, Outcome, Program, Test};
+use crate::history::format::{FileState, Outcome, Outsider, Program, Test};
 use crate::history::{History, Row, rows_of_unit};
 use crate::ids::Fingerprint;
 use crate::report::results::{Fate, TestResult};
 use crate::select::NewProgram;
 use crate::suite::TestCase;
-use crate::suite::pool::{Event, Finished, Pool};
+use crate::suite::pool::{self, Event, Finished, Pool};
 use crate::trace::derive::EdgeBits;
 use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
@@ -95,6 +95,41 @@ pub fn run(
     Ok(recorder.results)
 }
 
+/// Runs a test that somebody else asks for, with our own input and output.
+pub fn run_one(workspace: &Workspace, test: &TestCase) -> anyhow::Result<Finished> {
+    let scratch = tempfile::Builder::new().prefix("edgewise-run").tempdir()?;
+    Ok(pool::run_attached(&workspace.project.root, scratch.path(), test)?)
+}
+
+/// Records such a test.
+pub fn record_one(
+    workspace: &Workspace,
+    history: &mut History,
+    test: &TestCase,
+    files: &FileState,
+    finished: Finished,
+    outsider: Option<Outsider>,
+) -> anyhow::Result<()> {
+    let tests = std::slice::from_ref(test);
+    let mut recorder = Recorder {
+        workspace,
+        tests,
+        fingerprints: vec![MadeOf::new(files).fingerprint(test)?],
+        files: history.put_files(files),
+        history,
+        contents: FxHashMap::default(),
+        results: Results::default(),
+        progress: Progress::new(vec![None], 1),
+        committed: Instant::now(),
+        problem: None,
+    };
+    let (mut entry, rows) = recorder.entry(finished);
+    entry.outsider = outsider;
+    history.record(&test.name, entry, rows);
+    history.commit()?;
+    Ok(())
+}
+
 struct Recorder<'a> {
     workspace: &'a Workspace,
     tests: &'a [TestCase],
@@ -158,6 +193,7 @@ impl Recorder<'_> {
             unstable,
             files: self.files,
             loaded: self.history.put_files(&FileState::new()),
+            outsider: self.history.test(&self.tests[test].name).and_then(|t| t.outsider.clone()),
         };
         if entry.outcome != Outcome::Passed || entry.unclean.is_some() {
             return (entry, Vec::new());

@@ -3,7 +3,9 @@
 use super::config::Config;
 use crate::compiler::project::{CONFIG_FILE, Project};
 use crate::history::History;
+use crate::suite::TestCase;
 use anyhow::Context;
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// Directory of everything edgewise keeps in a project.
@@ -46,13 +48,40 @@ impl Workspace {
 
     /// Holds everybody else off the history, waiting for them first.
     pub fn lock(&self) -> anyhow::Result<std::fs::File> {
+        self.lock_saying(false)
+    }
+
+    /// The same without a word: somebody reads what the caller prints.
+    pub fn lock_quietly(&self) -> anyhow::Result<std::fs::File> {
+        self.lock_saying(true)
+    }
+
+    fn lock_saying(&self, quietly: bool) -> anyhow::Result<std::fs::File> {
         fs_err::create_dir_all(self.state())?;
         let path = self.state().join("lock");
         let file = fs_err::File::create(&path)?.into_parts().0;
         if file.try_lock().is_err() {
-            eprintln!("edgewise: another edgewise works on this project; waiting for it");
+            if !quietly {
+                eprintln!("edgewise: another edgewise works on this project; waiting for it");
+            }
             file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
         }
         Ok(file)
+    }
+
+    /// All tests: of the suites, and those of other harnesses that the history
+    /// knows.
+    pub fn tests(&self, history: &History) -> anyhow::Result<Vec<TestCase>> {
+        let outsiders = history
+            .tests()
+            .filter_map(|(name, test)| Some(TestCase::outsider(name, test.outsider.as_ref()?)));
+        let mut outsiders: Vec<TestCase> = outsiders.collect();
+        if outsiders.is_empty() || self.config.has_suites() {
+            let listed = self.config.tests(&self.project.root)?;
+            let names: HashSet<&str> = listed.iter().map(|test| test.name.as_str()).collect();
+            outsiders.retain(|test| !names.contains(test.name.as_str()));
+            return Ok(listed.into_iter().chain(outsiders).collect());
+        }
+        Ok(outsiders)
     }
 }

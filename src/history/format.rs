@@ -54,6 +54,16 @@ pub struct Test {
     pub files: Fingerprint,
     /// Content of the modules that its processes loaded.
     pub loaded: Fingerprint,
+    /// How to run it, if no suite knows.
+    pub outsider: Option<Outsider>,
+}
+
+/// A test that a harness of its own runs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Outsider {
+    pub command: Vec<String>,
+    /// Relative to the project's root where below it.
+    pub directory: String,
 }
 
 impl Test {

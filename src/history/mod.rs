@@ -3,6 +3,7 @@
 pub mod carry;
 pub mod column;
 pub mod format;
+pub mod merge;
 mod rewrite;
 mod segment;
 pub mod store;
@@ -273,19 +274,9 @@ impl History {
         if let Some(holders) = self.holders.get() {
             return Ok(holders);
         }
-        let mut holders = Holders::default();
-        for (number, test) in (0..).zip(&self.tests) {
-            for program in test.iter().flat_map(|(_, test)| &test.programs) {
-                let tests = holders.tests_of_program.entry(*program);
-                let tests = tests.or_insert_with(|| bitvec![u64, Lsb0; 0; self.tests.len()]);
-                tests.set(number, true);
-            }
-        }
-        for program in holders.tests_of_program.keys() {
-            for unit in self.program(*program)?.units {
-                holders.programs_of_unit.entry(unit).or_default().push(*program);
-            }
-        }
+        let tests = self.tests.iter().enumerate();
+        let tests = tests.filter_map(|(number, test)| Some((number, &test.as_ref()?.1)));
+        let holders = Holders::new(self.tests.len(), tests, |program| self.program(program))?;
         Ok(self.holders.get_or_init(|| holders))
     }
 
@@ -303,7 +294,7 @@ impl History {
         self.fresh = Fresh::default();
         self.blobs.extend(blobs);
         self.add_segment(at, tests);
-        self.keep_few_segments()
+        self.keep_few_segments(at.count)
     }
 
     #[allow(clippy::type_complexity)]
@@ -336,6 +327,28 @@ impl History {
 }
 
 impl Holders {
+    fn new<'t>(
+        count: usize,
+        tests: impl Iterator<Item = (usize, &'t Test)>,
+        program: impl Fn(Fingerprint) -> Result<Program, StoreError>,
+    ) -> Result<Self, StoreError> {
+        let mut holders = Self::default();
+        for (number, test) in tests {
+            for program in &test.programs {
+                let tests = holders.tests_of_program.entry(*program);
+                let tests = tests.or_insert_with(|| bitvec![u64, Lsb0; 0; count]);
+                tests.set(number, true);
+            }
+        }
+        let programs: BTreeSet<Fingerprint> = holders.tests_of_program.keys().copied().collect();
+        for id in programs {
+            for unit in program(id)?.units {
+                holders.programs_of_unit.entry(unit).or_default().push(id);
+            }
+        }
+        Ok(holders)
+    }
+
     fn holds(&self, unit: Fingerprint, test: u32) -> bool {
         let mut programs = self.programs_of_unit.get(&unit).into_iter().flatten();
         programs.any(|program| {

@@ -11,16 +11,17 @@ use std::collections::BTreeSet;
 
 /// As many segments of about the same number of tests become one.
 const FEW: usize = 8;
-/// As many tests are rewritten at most in a commit of many; more at the end.
-const AT_ONCE: u64 = 4096;
+/// As many tests are rewritten at most when one is added; more at the end.
+const AT_ONCE: u64 = 64;
 /// A file that is this many times what it holds is written anew.
 const WASTE: u64 = 3;
 const SMALL: u64 = 1 << 20;
 
 impl History {
-    /// Puts small segments together after a commit.
-    pub(super) fn keep_few_segments(&mut self) -> Result<(), StoreError> {
-        self.unite_segments(AT_ONCE)
+    /// Puts small segments together after a commit of some tests: those whose
+    /// number is in proportion.
+    pub(super) fn keep_few_segments(&mut self, committed: u64) -> Result<(), StoreError> {
+        self.unite_segments(AT_ONCE.max(FEW as u64 * committed))
     }
 
     /// What a run does at its end: puts segments together, and writes the file

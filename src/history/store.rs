@@ -49,13 +49,7 @@ pub struct Store {
 impl Store {
     /// Opens the history; an absent file is an empty history.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let mut store = Self {
-            path: path.to_path_buf(),
-            file: None,
-            generation: 0,
-            end: 2 * SLOT,
-            manifest: Manifest::default(),
-        };
+        let mut store = Self::replacing(path);
         let file = match fs_err::OpenOptions::new().read(true).open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(store),
@@ -69,8 +63,15 @@ impl Store {
         Ok(store)
     }
 
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// A history that takes the place of whatever is there.
+    pub fn replacing(path: &Path) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            file: None,
+            generation: 0,
+            end: 2 * SLOT,
+            manifest: Manifest::default(),
+        }
     }
 
     /// Bytes of the file that commits have written.

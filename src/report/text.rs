@@ -2,6 +2,7 @@
 
 use super::Report;
 use crate::select::{EdgeReason, Reason, SourceLine};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Reasons shown per test; the others are counted.
@@ -55,6 +56,22 @@ pub fn selection(report: &Report) -> String {
 /// `1 test`, `2 tests`.
 pub fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// Numbers as ranges: `3-5, 8`.
+pub fn ranges(numbers: &BTreeSet<u32>) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == *number => *last = *number,
+            _ => ranges.push((*number, *number)),
+        }
+    }
+    let shown = ranges.iter().map(|(first, last)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    });
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 /// One line of counts, and the hints.

@@ -5,15 +5,17 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io::Write;
-use std::os::fd::AsFd;
+use std::io::{PipeWriter, Write};
+use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 /// The name this program is called by as a keeper.
 pub const NAME: &str = "edgewise-keeper";
+/// The descriptor that a keeper reports to.
+const REPORT: i32 = 3;
 /// How long leftovers of a test may take to end.
 const GRACE: Duration = Duration::from_millis(300);
 /// The exit code of a test whose command is not there, as of a shell.
@@ -57,28 +59,55 @@ extern "C" fn end_test(_signal: libc::c_int) {
     let test = TEST.load(Ordering::SeqCst);
     if test > 0 {
         // SAFETY: signals the process group that the test leads.
-        unsafe { libc::kill(-test, libc::SIGKILL) };
+        unsafe {
+            if libc::kill(-test, libc::SIGKILL) != 0 {
+                libc::kill(test, libc::SIGKILL);
+            }
+        }
     }
 }
 
-/// Runs a command to its end and that of its processes. The report goes to
-/// stdout, all that the test prints to stderr. SIGTERM ends it.
+/// Starts a keeper, which says at its end what became of the test.
+pub fn spawn(keeper: &mut Command, to_say: PipeWriter) -> std::io::Result<Child> {
+    let pipe = to_say.as_raw_fd();
+    // SAFETY: only calls that are safe behind a fork.
+    unsafe {
+        keeper.pre_exec(move || {
+            let result = match pipe {
+                REPORT => libc::fcntl(REPORT, libc::F_SETFD, 0),
+                _ => libc::dup2(pipe, REPORT),
+            };
+            if result < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+        });
+    }
+    keeper.spawn()
+}
+
+/// Runs a command to its end and that of its processes. SIGTERM ends it.
 pub fn keep(program: &OsStr, arguments: &[OsString]) -> anyhow::Result<i32> {
     // SAFETY: the handler only reads atomics and signals; the prctl is a plain one.
     unsafe {
         libc::signal(libc::SIGTERM, end_test as *const () as libc::sighandler_t);
         libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     }
-    let output = std::io::stderr().as_fd().try_clone_to_owned()?;
+    // SAFETY: whoever calls us by our name gives us this descriptor.
+    let mut to_say = unsafe { std::fs::File::from_raw_fd(REPORT) };
+    // SAFETY: it is open; the test must not have it.
+    unsafe { libc::fcntl(REPORT, libc::F_SETFD, libc::FD_CLOEXEC) };
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stdout(output).process_group(0);
+    command.args(arguments);
+    // SAFETY: plain questions about this process.
+    if unsafe { libc::getpgrp() == libc::getpid() } {
+        // Otherwise it belongs to the terminal, with whoever called us.
+        command.process_group(0);
+    }
     let test = match command.spawn() {
         Ok(test) => test.id() as i32,
         Err(error) => {
             eprintln!("cannot run {}: {error}", program.display());
             let status = ExitStatus::from_raw(CANNOT_RUN << 8);
             let report = Report { status, left_over: false, trapped: false };
-            std::io::stdout().write_all(report.to_string().as_bytes())?;
+            to_say.write_all(report.to_string().as_bytes())?;
             return Ok(0);
         }
     };
@@ -87,7 +116,7 @@ pub fn keep(program: &OsStr, arguments: &[OsString]) -> anyhow::Result<i32> {
         end_test(libc::SIGTERM);
     }
     let report = wait_for_all(test);
-    std::io::stdout().write_all(report.to_string().as_bytes())?;
+    to_say.write_all(report.to_string().as_bytes())?;
     Ok(0)
 }
 

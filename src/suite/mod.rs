@@ -9,6 +9,7 @@ pub mod pool;
 pub mod process;
 pub mod schedule;
 
+use crate::history::format::Outsider;
 use crate::ids::{Fingerprint, FpHasher};
 use judgement::Judgement;
 use std::path::PathBuf;
@@ -95,6 +96,16 @@ impl TestCase {
     /// A command of the shell in the root of the project.
     pub fn shell(name: String, command: String) -> Self {
         Self { name, command: TestCommand::Shell(command), ..Self::default() }
+    }
+
+    /// A test that a harness of its own runs.
+    pub fn outsider(name: &str, outsider: &Outsider) -> Self {
+        Self {
+            name: name.to_string(),
+            command: TestCommand::Words(outsider.command.clone()),
+            directory: PathBuf::from(&outsider.directory),
+            ..Self::default()
+        }
     }
 
     /// What the test is made of by its own words: another fingerprint is another

@@ -2,7 +2,7 @@
 //! ends.
 
 use super::TestCase;
-use super::process::{Processes, Ran};
+use super::process::{Processes, Ran, Streams};
 use super::schedule::{Next, Schedule};
 use crate::history::format::Outcome;
 use crate::trace::collect::{Collector, TestTrace};
@@ -163,23 +163,40 @@ impl Worker<'_> {
         let trace = pool.scratch.join(format!("{place}.{time}.trace"));
         let output = pool.scratch.join(format!("{place}.{time}.out"));
         let timeout = test.timeout.or(pool.timeout);
-        let ran = std::fs::create_dir(&trace)
-            .and_then(|()| self.processes.run(test, pool.root, &trace, &output, timeout));
-        let ran = ran.unwrap_or_else(|error| {
-            let outcome = match error.kind() {
-                std::io::ErrorKind::Interrupted => Outcome::Interrupted,
-                _ => Outcome::Failed,
-            };
-            Ran { outcome, ending: error.to_string(), ..Ran::failed() }
+        let ran = std::fs::create_dir(&trace).and_then(|()| {
+            self.processes.run(test, pool.root, &trace, Streams::File(&output), timeout)
         });
-        let reading = if ran.trapped { Reading::AfterTrap } else { Reading::Exact };
-        let mut collected = self.collector.collect_as(&trace, reading);
-        // What was said is clearer than what could still be written.
-        if ran.unclean.is_some() {
-            collected.unclean.clone_from(&ran.unclean);
-        }
+        let (ran, trace_left) = collect(ran, &trace, self.collector);
         let _ = std::fs::remove_file(&output);
         let _ = std::fs::remove_dir_all(&trace);
-        Finished { test: place, ran, trace: collected, times: 1, unstable: false }
+        Finished { test: place, ran, trace: trace_left, times: 1, unstable: false }
     }
+}
+
+/// What a test left, however it ended.
+fn collect(ran: std::io::Result<Ran>, trace: &Path, collector: &Collector) -> (Ran, TestTrace) {
+    let ran = ran.unwrap_or_else(|error| {
+        let outcome = match error.kind() {
+            std::io::ErrorKind::Interrupted => Outcome::Interrupted,
+            _ => Outcome::Failed,
+        };
+        Ran { outcome, ending: error.to_string(), ..Ran::failed() }
+    });
+    let reading = if ran.trapped { Reading::AfterTrap } else { Reading::Exact };
+    let mut collected = collector.collect_as(trace, reading);
+    // What was said is clearer than what could still be written.
+    if ran.unclean.is_some() {
+        collected.unclean.clone_from(&ran.unclean);
+    }
+    (ran, collected)
+}
+
+/// Runs one test with our own input and output.
+pub fn run_attached(root: &Path, scratch: &Path, test: &TestCase) -> std::io::Result<Finished> {
+    let trace = scratch.join("trace");
+    std::fs::create_dir(&trace)?;
+    let processes = Processes::default();
+    let ran = processes.run(test, root, &trace, Streams::Own, None);
+    let (ran, trace) = collect(ran, &trace, &Collector::default());
+    Ok(Finished { test: 0, ran, trace, times: 1, unstable: false })
 }

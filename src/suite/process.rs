@@ -11,9 +11,9 @@ use crate::trace::format::ENVIRONMENT;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -34,6 +34,17 @@ pub struct Ran {
     /// A process died of a trap.
     pub trapped: bool,
     pub printed: Vec<u8>,
+    /// How its own process ended.
+    pub status: ExitStatus,
+}
+
+/// Where a test reads from and prints to.
+#[derive(Clone, Copy)]
+pub enum Streams<'a> {
+    /// From nowhere to a file.
+    File(&'a Path),
+    /// Our own.
+    Own,
 }
 
 impl Ran {
@@ -46,6 +57,7 @@ impl Ran {
             unclean: None,
             trapped: false,
             printed: Vec::new(),
+            status: ExitStatus::from_raw(1 << 8),
         }
     }
 }
@@ -123,14 +135,14 @@ impl Processes {
         case: &TestCase,
         root: &Path,
         trace: &Path,
-        output: &Path,
+        streams: Streams<'_>,
         timeout: Option<Duration>,
     ) -> std::io::Result<Ran> {
         let directory = root.join(&case.directory);
         if let Some(why) = cannot_start(case, &directory) {
             return Ok(Ran { ending: why, ..Ran::failed() });
         }
-        let file = fs_err::File::create(output)?.into_parts().0;
+        let (said, to_say) = std::io::pipe()?;
         let start = Instant::now();
         let mut keeper = {
             // Held over the start, so that an interrupt cannot slip between.
@@ -145,13 +157,17 @@ impl Processes {
                 TestCommand::Words(words) => keeper.args(words),
             };
             change_environment(&mut keeper, &case.environment);
-            let keeper = keeper
-                .env(ENVIRONMENT, trace)
-                .stdin(Stdio::null())
-                .stdout(Stdio::piped())
-                .stderr(file)
-                .process_group(0)
-                .spawn()?;
+            keeper.env(ENVIRONMENT, trace);
+            match streams {
+                Streams::File(output) => {
+                    let file = fs_err::File::create(output)?.into_parts().0;
+                    keeper.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+                    keeper.process_group(0);
+                }
+                // Signals of the terminal are for the test, as without us.
+                Streams::Own => {}
+            }
+            let keeper = keeper::spawn(&mut keeper, to_say)?;
             let deadline = timeout.map(|timeout| start + timeout);
             let test =
                 Running { trace: trace.to_path_buf(), deadline, timed_out: false, unclean: None };
@@ -159,9 +175,7 @@ impl Processes {
             keeper
         };
         let mut report = String::new();
-        if let Some(mut out) = keeper.stdout.take() {
-            out.read_to_string(&mut report)?;
-        }
+        (&said).read_to_string(&mut report)?;
         let duration = start.elapsed();
         let test = {
             let mut running = self.running.lock().map_err(|_| std::io::ErrorKind::Other)?;
@@ -183,7 +197,10 @@ impl Processes {
             let why = "a process of the test was still running when it ended";
             unclean.get_or_insert(String::from(why));
         }
-        let printed = output::read(output)?;
+        let printed = match streams {
+            Streams::File(output) => output::read(output)?,
+            Streams::Own => Vec::new(),
+        };
         let Verdict { outcome, why: ending } = if timed_out {
             let why = format!("{}, ended after {:.1} s", report.status, duration.as_secs_f64());
             Verdict { outcome: Outcome::TimedOut, why }
@@ -192,7 +209,8 @@ impl Processes {
         } else {
             case.judgement.judge(report.status, &printed)
         };
-        Ok(Ran { outcome, ending, duration, unclean, trapped: report.trapped, printed })
+        let status = report.status;
+        Ok(Ran { outcome, ending, duration, unclean, trapped: report.trapped, printed, status })
     }
 
     /// Takes what has been said so far. What a process says before it ends is

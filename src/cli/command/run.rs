@@ -124,14 +124,14 @@ impl Args {
 
 pub fn run(args: &Args) -> anyhow::Result<i32> {
     let workspace = Workspace::open()?;
-    let all = workspace.config.tests(&workspace.project.root)?;
+    let _lock = workspace.lock()?;
+    let mut history = workspace.history()?;
+    let all = workspace.tests(&history)?;
     let tests = with_fixtures(&all, |test| args.wants(test));
     if tests.is_empty() && (args.shard.is_none() || !args.filters.is_empty()) {
         bail!("no test matches {}", args.filters.join(", "));
     }
     let (disabled, tests): (Vec<_>, Vec<_>) = tests.into_iter().partition(|t| t.disabled.is_some());
-    let _lock = workspace.lock()?;
-    let mut history = workspace.history()?;
     let known: HashSet<&str> = all.iter().map(|test| test.name.as_str()).collect();
     history.retain_tests(|name| known.contains(name));
     let files = files::as_built(&workspace, files::scan(&workspace)?)?;

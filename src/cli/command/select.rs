@@ -34,9 +34,9 @@ enum Format {
 
 pub fn run(args: &Args) -> anyhow::Result<i32> {
     let workspace = Workspace::open()?;
-    let mut tests = workspace.config.tests(&workspace.project.root)?;
-    tests.retain(|test| test.disabled.is_none());
     let history = workspace.history()?;
+    let mut tests = workspace.tests(&history)?;
+    tests.retain(|test| test.disabled.is_none());
     let source = if args.from_build { Source::Build } else { Source::Sources };
     let selected = selecting::select(&workspace, &history, &tests, source)?;
     match args.format {

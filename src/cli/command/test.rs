@@ -40,7 +40,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
             return Ok(built.code);
         }
     }
-    let tests = workspace.config.tests(&workspace.project.root)?;
+    let tests = workspace.tests(&history)?;
     let known: HashSet<&str> = tests.iter().map(|test| test.name.as_str()).collect();
     history.retain_tests(|name| known.contains(name));
     let (disabled, tests): (Vec<_>, Vec<_>) = tests.into_iter().partition(|t| t.disabled.is_some());

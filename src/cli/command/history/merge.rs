@@ -1,0 +1,53 @@
+//! `edgewise history merge`: histories of several machines into one.
+
+use crate::cli::exit;
+use crate::cli::workspace::Workspace;
+use crate::history::History;
+use crate::history::merge::merge;
+use crate::report::text::counted;
+use anyhow::ensure;
+use std::path::PathBuf;
+
+/// How many tests that are not the same everywhere are named.
+const NAMED: usize = 10;
+
+/// Merge histories: those of CI's shards, say
+///
+/// The result does not depend on the order. Of a test that did not pass
+/// everywhere, or whose trace is not complete everywhere, that counts: it stays
+/// selected.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  edgewise history merge shard-*/.edgewise/history")]
+pub struct Args {
+    /// Histories to merge, beside the project's own if it has one
+    #[arg(required = true)]
+    histories: Vec<PathBuf>,
+    /// Write the result here, and leave the project's own history alone
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<i32> {
+    let mut inputs = Vec::new();
+    for path in &args.histories {
+        ensure!(path.exists(), "there is no history {}", path.display());
+        inputs.push(History::open(path)?);
+    }
+    let merged = match &args.output {
+        Some(output) => merge(&inputs, output)?,
+        None => {
+            let workspace = Workspace::open_without_suites()?;
+            let _lock = workspace.lock()?;
+            inputs.push(workspace.history()?);
+            merge(&inputs, &workspace.history_path())?
+        }
+    };
+    for (name, what) in merged.conflicts.iter().take(NAMED) {
+        eprintln!("{name}: {what}");
+    }
+    if let Some(more) = merged.conflicts.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        eprintln!("and {} more that are not the same everywhere", counted(more, "test"));
+    }
+    eprintln!("{} of {} histories", counted(merged.tests, "test"), args.histories.len());
+    Ok(exit::OK)
+}

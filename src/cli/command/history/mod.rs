@@ -1,0 +1,35 @@
+//! `edgewise history`: what was recorded, for people and for other tools.
+
+mod export;
+mod gc;
+mod merge;
+mod show;
+
+use clap::Subcommand;
+
+/// Look at the history, merge histories, or make room
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    edgewise history show lib/stats.c:47\n  \
+    edgewise history merge shard-1/history shard-2/history")]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Merge(merge::Args),
+    Show(show::Args),
+    Export(export::Args),
+    Gc(gc::Args),
+}
+
+pub fn run(args: &Args) -> anyhow::Result<i32> {
+    match &args.command {
+        Command::Merge(args) => merge::run(args),
+        Command::Show(args) => show::run(args),
+        Command::Export(args) => export::run(args),
+        Command::Gc(args) => gc::run(args),
+    }
+}

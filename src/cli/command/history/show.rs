@@ -1,0 +1,181 @@
+//! `edgewise history show`: which tests reach this, what does this test reach.
+
+use crate::cfg::format::ProcedureIndex;
+use crate::cli::exit;
+use crate::cli::reached::Reached;
+use crate::cli::workspace::Workspace;
+use crate::history::History;
+use crate::history::column::TestBits;
+use crate::history::format::{Outcome, Test};
+use crate::history::store::StoreError;
+use crate::report::text::{counted, ranges};
+use crate::select::version::UnitVersion;
+use anyhow::bail;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Say which tests reach a line or a function, or what a test reaches
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    edgewise history show                  how much there is\n  \
+    edgewise history show cli/sum-basic    which lines a test reaches\n  \
+    edgewise history show stats_median     which tests enter a function\n  \
+    edgewise history show lib/stats.c:47   which tests reach a line")]
+pub struct Args {
+    /// A test, a function, or a line as FILE:LINE
+    what: Option<String>,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<i32> {
+    let workspace = Workspace::open_without_suites()?;
+    let history = workspace.history()?;
+    if history.is_empty() {
+        bail!("there is no history yet\nhint: `edgewise run` records one");
+    }
+    let Some(what) = &args.what else {
+        overview(&history)?;
+        return Ok(exit::OK);
+    };
+    if let Some(test) = history.test(what) {
+        show_test(&history, what, test)?;
+    } else if let Some((file, line)) = as_line(what) {
+        show_line(&history, file, line)?;
+    } else {
+        show_procedure(&history, what)?;
+    }
+    Ok(exit::OK)
+}
+
+fn as_line(what: &str) -> Option<(&str, u32)> {
+    let (file, line) = what.rsplit_once(':')?;
+    Some((file, line.parse().ok()?))
+}
+
+fn overview(history: &History) -> Result<(), StoreError> {
+    let mut programs = BTreeSet::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, test) in history.tests() {
+        programs.extend(&test.programs);
+        *counts.entry(state(test)).or_default() += 1;
+        if test.unstable {
+            *counts.entry("not the same each time").or_default() += 1;
+        }
+        if test.inexact {
+            *counts.entry("with rows that were carried over inexactly").or_default() += 1;
+        }
+    }
+    println!("{}, {} kB", counted(history.tests().count(), "test"), history.size().div_ceil(1000));
+    counts.iter().for_each(|(what, count)| println!("    {count} {what}"));
+    let reached = Reached::new(history, |_| true)?;
+    let (mut procedures, mut entered, mut edges, mut taken) = (0, 0, 0, 0);
+    reached.each::<StoreError>(
+        |_, _| true,
+        |procedure| {
+            procedures += 1;
+            entered += usize::from(procedure.entered().any());
+            edges += procedure.graph.edges.len();
+            let all = (0..procedure.graph.edges.len()).map(crate::ids::EdgeId::new);
+            taken += all.filter(|edge| procedure.tests_on_edge(*edge).any()).count();
+            Ok(())
+        },
+    )?;
+    println!("{}", counted(programs.len(), "program"));
+    for program in programs {
+        println!("    {}", history.program(program)?.path);
+    }
+    println!("{entered} of {procedures} procedures entered, {taken} of {edges} edges taken");
+    Ok(())
+}
+
+fn state(test: &Test) -> &'static str {
+    match test.outcome {
+        Outcome::Passed if test.unclean.is_some() => "passed, with a trace that is not complete",
+        Outcome::Passed if test.programs.is_empty() => "passed, without a trace",
+        Outcome::Passed => "passed",
+        Outcome::Skipped => "skipped by themselves",
+        Outcome::Failed => "failed",
+        Outcome::TimedOut => "ran out of time",
+        Outcome::Interrupted => "interrupted",
+    }
+}
+
+fn show_test(history: &History, name: &str, test: &Test) -> Result<(), StoreError> {
+    println!("{name}: {}, {} ms", state(test), test.milliseconds);
+    if let Some(why) = &test.unclean {
+        println!("    {why}");
+    }
+    for program in &test.programs {
+        println!("    ran {}", history.program(*program)?.path);
+    }
+    let mut lines: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+    Reached::new(history, |other| other == name)?.each::<StoreError>(
+        |_, _| true,
+        |procedure| {
+            for (place, tests) in procedure.lines() {
+                if tests.any() {
+                    let file = procedure.file(place).to_string();
+                    lines.entry(file).or_default().insert(place.line);
+                }
+            }
+            Ok(())
+        },
+    )?;
+    for (file, lines) in lines {
+        println!("{file}: {}", ranges(&lines));
+    }
+    Ok(())
+}
+
+fn show_line(history: &History, file: &str, line: u32) -> anyhow::Result<()> {
+    let reached = Reached::new(history, |_| true)?;
+    let (mut tests, mut is_known, mut is_code) = (reached.nobody(), false, false);
+    let is_of_interest =
+        |unit: &UnitVersion, _: &ProcedureIndex| unit.index.files.iter().any(|f| f == file);
+    reached.each::<StoreError>(is_of_interest, |procedure| {
+        is_known = true;
+        for (place, on_line) in procedure.lines() {
+            if place.line == line && procedure.file(place) == file {
+                is_code = true;
+                tests |= on_line;
+            }
+        }
+        Ok(())
+    })?;
+    if !is_known {
+        bail!("no test ran a program with {file} in it");
+    }
+    if !is_code {
+        bail!("{file}:{line} is not where a statement or a condition begins");
+    }
+    tell(&reached, &tests, &format!("{file}:{line}"));
+    Ok(())
+}
+
+fn show_procedure(history: &History, name: &str) -> anyhow::Result<()> {
+    let reached = Reached::new(history, |_| true)?;
+    let mut found: BTreeMap<String, TestBits> = BTreeMap::new();
+    reached.each::<StoreError>(
+        |_, procedure| procedure.name == name,
+        |procedure| {
+            let place = procedure.index.place;
+            let place = format!("{name} ({}:{})", procedure.file(place), place.line);
+            *found.entry(place).or_insert_with(|| reached.nobody()) |= procedure.entered();
+            Ok(())
+        },
+    )?;
+    if found.is_empty() {
+        bail!(
+            "no test, function or line `{name}` is known\nhint: tests are named like suite/name, \
+             lines like src/file.c:12"
+        );
+    }
+    for (place, tests) in found {
+        tell(&reached, &tests, &place);
+    }
+    Ok(())
+}
+
+fn tell(reached: &Reached<'_>, tests: &TestBits, what: &str) {
+    let all = reached.history.tests().count();
+    eprintln!("{what}: {} of {}", tests.count_ones(), counted(all, "test"));
+    reached.names(tests).iter().for_each(|name| println!("{name}"));
+}

@@ -1,0 +1,126 @@
+//! Who reaches what, as the history has it: procedures of all programs with the
+//! tests on each of their edges.
+
+use super::snapshot::OldUnits;
+use crate::cfg::format::{Graph, Place, ProcedureIndex};
+use crate::history::History;
+use crate::history::column::{Column, TestBits};
+use crate::history::store::StoreError;
+use crate::ids::{EdgeId, Fingerprint, ProcIx};
+use crate::select::version::UnitVersion;
+use bitvec::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// All versions of all units that tests of a history ran.
+pub struct Reached<'a> {
+    pub history: &'a History,
+    units: BTreeMap<Fingerprint, Arc<UnitVersion>>,
+    /// Tests that count; the others are as if they were not there.
+    wanted: TestBits,
+}
+
+/// A procedure at one version, with its rows.
+pub struct Procedure<'r> {
+    pub unit: &'r UnitVersion,
+    pub index: &'r ProcedureIndex,
+    pub graph: &'r Graph,
+    column: Column,
+    wanted: &'r TestBits,
+}
+
+impl<'a> Reached<'a> {
+    /// For the tests that are wanted, by name.
+    pub fn new(history: &'a History, wanted: impl Fn(&str) -> bool) -> Result<Self, StoreError> {
+        let mut programs = BTreeSet::new();
+        let mut numbers = bitvec![u64, Lsb0; 0; history.test_numbers()];
+        for (name, test) in history.tests().filter(|(name, _)| wanted(name)) {
+            programs.extend(&test.programs);
+            if let Some(number) = history.number(name) {
+                numbers.set(number as usize, true);
+            }
+        }
+        let programs = programs.into_iter().map(|id| history.program(id));
+        let programs: Vec<_> = programs.collect::<Result<_, _>>()?;
+        let units = OldUnits::read(history, programs.into_iter())?;
+        let units = units.values().map(|unit| (unit.fingerprint(), unit.clone())).collect();
+        Ok(Self { history, units, wanted: numbers })
+    }
+
+    /// Looks at every procedure of units that are of interest, in their order.
+    pub fn each<E: From<StoreError>>(
+        &self,
+        is_of_interest: impl Fn(&UnitVersion, &ProcedureIndex) -> bool,
+        mut look: impl FnMut(&Procedure<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut units: Vec<_> = self.units.iter().collect();
+        units.sort_by_key(|(id, unit)| (&unit.index.key.source, *id));
+        for (id, unit) in units {
+            for (place, index) in unit.index.procedures.iter().enumerate() {
+                if !is_of_interest(unit, index) {
+                    continue;
+                }
+                let Some(graph) = unit.graph(ProcIx::new(place)) else { continue };
+                let column = self.history.column(*id, place as u32)?;
+                look(&Procedure { unit, index, graph, column, wanted: &self.wanted })?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn names(&self, tests: &TestBits) -> Vec<&'a str> {
+        let names = tests.iter_ones().filter_map(|number| self.history.name(number as u32));
+        let mut names: Vec<&str> = names.collect();
+        names.sort_unstable();
+        names
+    }
+
+    pub fn nobody(&self) -> TestBits {
+        bitvec![u64, Lsb0; 0; self.wanted.len()]
+    }
+}
+
+impl Procedure<'_> {
+    pub fn tests_on_edge(&self, edge: EdgeId) -> TestBits {
+        let mut tests = self.column.tests_on_edge(edge, self.wanted.len());
+        tests &= self.wanted.as_bitslice();
+        tests
+    }
+
+    /// Tests that entered it.
+    pub fn entered(&self) -> TestBits {
+        self.on_any(self.graph.out_edges(Graph::ENTRY).map(|(edge, _)| edge))
+    }
+
+    fn on_any(&self, edges: impl Iterator<Item = EdgeId>) -> TestBits {
+        let mut tests = bitvec![u64, Lsb0; 0; self.wanted.len()];
+        edges.for_each(|edge| tests |= self.tests_on_edge(edge));
+        tests
+    }
+
+    /// The tests that reach each of its lines.
+    pub fn lines(&self) -> BTreeMap<Place, TestBits> {
+        let mut lines: BTreeMap<Place, TestBits> = BTreeMap::new();
+        for (number, edge) in self.graph.edges.iter().enumerate() {
+            let tests = self.tests_on_edge(EdgeId::new(number));
+            for node in [edge.from, edge.to] {
+                // The end is where the procedure begins, as far as lines go.
+                if node == Graph::EXIT {
+                    continue;
+                }
+                let place = self.graph.node(node).place;
+                match lines.get_mut(&place) {
+                    Some(known) => *known |= tests.as_bitslice(),
+                    None => {
+                        lines.insert(place, tests.clone());
+                    }
+                }
+            }
+        }
+        lines
+    }
+
+    pub fn file(&self, place: Place) -> &str {
+        self.unit.file(place)
+    }
+}

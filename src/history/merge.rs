@@ -1,0 +1,121 @@
+//! Histories of several machines into one: the same result in any order.
+
+use super::format::{BlobAt, BlobId, BlobKind, Entry, Manifest, SegmentTests, Test};
+use super::segment::{Part, SegmentWriter, unite};
+use super::store::{Store, StoreError};
+use super::{History, Holders};
+use crate::ids::Fingerprint;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What became of a merge.
+#[derive(Debug, Default)]
+pub struct Merged {
+    pub tests: usize,
+    /// Tests of which the histories do not say the same, and what was kept.
+    pub conflicts: Vec<(String, &'static str)>,
+}
+
+/// Writes what several histories hold into one file, which is replaced.
+pub fn merge(inputs: &[History], out: &Path) -> Result<Merged, StoreError> {
+    let mut names: BTreeMap<&str, Vec<(usize, &Test)>> = BTreeMap::new();
+    for (input, history) in inputs.iter().enumerate() {
+        for (name, test) in history.tests() {
+            names.entry(name).or_default().push((input, test));
+        }
+    }
+    let mut merged = Merged { tests: names.len(), ..Merged::default() };
+    let mut tests = SegmentTests::default();
+    let mut places: Vec<Vec<Option<u32>>> =
+        inputs.iter().map(|history| vec![None; history.test_numbers()]).collect();
+    // Any of the inputs that has a blob can give it.
+    let mut blobs: BTreeMap<BlobId, usize> = BTreeMap::new();
+    for (name, candidates) in names {
+        let Choice { test, inputs: kept, conflict } = choose(&candidates);
+        merged.conflicts.extend(conflict.map(|what| (name.to_string(), what)));
+        let place = tests.entries.len() as u32;
+        for input in &kept {
+            let number = inputs[*input].number(name);
+            if let Some(number) = number {
+                places[*input][number as usize] = Some(place);
+            }
+        }
+        let programs = test.programs.iter().map(|program| (BlobKind::Program, *program));
+        let files = [(BlobKind::Files, test.files), (BlobKind::Files, test.loaded)];
+        for id in programs.chain(files) {
+            blobs.entry(id).or_insert(kept[0]);
+        }
+        tests.entries.push(Entry { name: name.to_string(), test, keeps_older_rows: false });
+    }
+    let programs: Vec<(Fingerprint, usize)> = blobs
+        .iter()
+        .filter(|((kind, _), _)| *kind == BlobKind::Program)
+        .map(|((_, id), input)| (*id, *input))
+        .collect();
+    for (program, input) in &programs {
+        for unit in inputs[*input].program(*program)?.units {
+            blobs.entry((BlobKind::Unit, unit)).or_insert(*input);
+        }
+    }
+    let holder_of: BTreeMap<Fingerprint, usize> = programs.into_iter().collect();
+    let of_tests = tests.entries.iter().map(|entry| &entry.test);
+    let holders = Holders::new(tests.entries.len(), (0..).zip(of_tests), |program| {
+        inputs[holder_of[&program]].program(program)
+    })?;
+
+    let mut store = Store::replacing(out);
+    let mut writer = store.begin(true)?;
+    let mut at: Vec<(BlobId, BlobAt)> = Vec::new();
+    for (id, input) in blobs {
+        let history = &inputs[input];
+        let from = history.blobs.get(&id);
+        let from = from.ok_or_else(|| history.store.damaged("a part is missing"))?;
+        at.push((id, history.store.copy(*from, &mut writer)?));
+    }
+    let failed = |error| StoreError::Io { path: out.display().to_string(), source: error };
+    let at = writer.put_value(&at).map_err(failed)?;
+    let parts: Vec<Part<'_>> =
+        inputs.iter().zip(&places).flat_map(|(history, places)| history.parts(0, places)).collect();
+    let mut segment = SegmentWriter::new(&mut writer);
+    unite(&parts, &mut segment, |unit, place| holders.holds(unit, place))?;
+    let segment = segment.finish(&tests, at).map_err(failed)?;
+    store.end(writer, Manifest { segments: vec![segment] })?;
+    Ok(merged)
+}
+
+struct Choice {
+    test: Test,
+    /// Histories whose rows of the test count.
+    inputs: Vec<usize>,
+    conflict: Option<&'static str>,
+}
+
+/// What is kept of a test. It depends on what is said of it, not on who says it,
+/// and what is kept of some is kept of all: so the order does not matter.
+fn choose(candidates: &[(usize, &Test)]) -> Choice {
+    let unclean = candidates.iter().filter(|(_, test)| !test.is_clean());
+    let worst = unclean.max_by_key(|(_, test)| (test.outcome, encoded(test)));
+    if let Some((input, test)) = worst {
+        let differs = candidates.iter().any(|(_, other)| other.is_clean());
+        let conflict =
+            differs.then_some("it passed elsewhere, and did not here: it stays selected");
+        return Choice { test: (*test).clone(), inputs: vec![*input], conflict };
+    }
+    let version = |test: &Test| (test.fingerprint, test.programs.clone(), test.files, test.loaded);
+    let newest = candidates.iter().map(|(_, test)| version(test)).max();
+    let kept: Vec<&(usize, &Test)> =
+        candidates.iter().filter(|(_, test)| Some(version(test)) == newest).collect();
+    let mut test = kept[0].1.clone();
+    for (_, other) in &kept {
+        test.milliseconds = test.milliseconds.max(other.milliseconds);
+        test.inexact |= other.inexact;
+        test.unstable |= other.unstable;
+    }
+    let is_one = kept.len() == candidates.len();
+    let conflict = (!is_one).then_some("recorded with different programs or files: one is kept");
+    Choice { test, inputs: kept.iter().map(|(input, _)| *input).collect(), conflict }
+}
+
+fn encoded(test: &Test) -> Vec<u8> {
+    postcard::to_stdvec(test).expect("plain data always serialises")
+}
