@@ -1,7 +1,7 @@
 //! A history of a large project that nobody has: many procedures, and tests
 //! that enter a few of them, in few ways.
 
-use edgewise::history::format::{FileState, Outcome, Program, Test};
+use edgewise::history::format::{FileState, FileUses, Outcome, Program, Test};
 use edgewise::history::{History, Row};
 use edgewise::ids::Fingerprint;
 
@@ -131,6 +131,7 @@ impl Project {
             unstable: false,
             files,
             loaded: files,
+            uses: history.put_uses(&FileUses::default()),
             outsider: None,
         };
         history.record(&name(test), entry, self.rows(test));

@@ -2,12 +2,14 @@
 //! only ever adds reasons to select.
 
 use super::workspace::Workspace;
+use crate::compiler::project::relative;
 use crate::history::format::FileState;
+use crate::trace::uses::Uses;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct BuildState {
@@ -29,8 +31,26 @@ pub struct BuildState {
     /// are known: any test may run them.
     #[serde(default)]
     pub untraced: BTreeMap<String, Option<BTreeSet<String>>>,
+    /// Files of the project, relative to its root, that processes of some build read, executed
+    /// or looked for, and that no build makes.
+    #[serde(default)]
+    pub inputs: BTreeSet<String>,
+    /// Those that were looked for and not there.
+    #[serde(default)]
+    pub missing: BTreeSet<String>,
+    /// What builds make. An incremental build reads what an earlier one made.
+    #[serde(default)]
+    pub outputs: BTreeSet<String>,
+    /// Why there may be more inputs, if so: of one build, for good.
+    #[serde(default = "before_uses")]
+    pub inputs_incomplete: Option<String>,
     /// Build descriptions when the last build began that succeeded.
     pub descriptions: Option<FileState>,
+}
+
+/// A state of an edgewise that did not record the files of builds.
+fn before_uses() -> Option<String> {
+    Some(String::from("an earlier build was not recorded"))
 }
 
 impl BuildState {
@@ -57,6 +77,26 @@ impl BuildState {
         match (known.as_mut(), files) {
             (Some(known), Some(files)) => known.extend(files),
             _ => *known = None,
+        }
+    }
+
+    /// Adds the files that one build used.
+    pub fn add_uses(&mut self, root: &Path, uses: &Uses) {
+        for (path, used) in uses.files.iter().filter(|(path, _)| *path != root) {
+            let name = relative(root, path);
+            if used.made {
+                self.outputs.insert(name);
+            } else if path.symlink_metadata().is_err() {
+                self.missing.insert(name);
+            } else if !path.is_dir() || path.is_symlink() {
+                self.missing.remove(&name);
+                self.inputs.insert(name);
+            }
+        }
+        self.inputs.retain(|name| !self.outputs.contains(name));
+        self.missing.retain(|name| !self.outputs.contains(name));
+        if self.inputs_incomplete.is_none() {
+            self.inputs_incomplete.clone_from(&uses.incomplete);
         }
     }
 

@@ -8,8 +8,10 @@ use crate::compiler::log::{self, Event};
 use crate::compiler::project::{
     BUILD_DIRECTORY_VARIABLE, LOG_VARIABLE, ROOT_VARIABLE, SHIMS_VARIABLE,
 };
+use crate::suite::preload::{self, Preload};
 use crate::trace::format::{ENVIRONMENT, TraceFile};
 use crate::trace::module::Module;
+use crate::trace::uses::{self, Room, Uses};
 use anyhow::Context;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -60,8 +62,14 @@ pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Buil
     if let Some(compiler) = compiler_for(std::env::var_os("CC"), &shims) {
         command.env("CC", compiler);
     }
+    let preload = Preload::make(&state, &workspace.project.root);
+    if let Some(library) = preload.prepare(traces.path(), Room::BUILD) {
+        preload::add_to(&mut command, library.as_os_str(), |name| std::env::var_os(name));
+    }
     let program = command.get_program().to_string_lossy().into_owned();
-    let status = command.status().with_context(|| format!("cannot run `{program}`"))?;
+    let mut process = command.spawn().with_context(|| format!("cannot run `{program}`"))?;
+    let _ = uses::note_first(traces.path(), process.id());
+    let status = process.wait()?;
     let mut state = BuildState::read(workspace)?;
     let mut built = Built { code: crate::compiler::exit_code(status), ..Built::default() };
     for event in log::read(log.path()) {
@@ -97,6 +105,7 @@ pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Buil
     built.has_records = built.units > 0 || built.programs.iter().any(has_units);
     state.programs.extend(built.programs.iter().cloned());
     state.generator_files.extend(generator_files(workspace, traces.path()));
+    state.add_uses(&workspace.project.root, &Uses::read(traces.path()));
     if built.code == 0 {
         state.descriptions = Some(descriptions);
     }

@@ -59,14 +59,24 @@ pub fn scan(workspace: &Workspace) -> anyhow::Result<FileState> {
     Ok(state)
 }
 
-/// The state of the files when the programs were built that are there now:
-/// what has changed since then in the build descriptions is not in them.
-pub fn as_built(workspace: &Workspace, mut now: FileState) -> anyhow::Result<FileState> {
-    if let Some(then) = BuildState::read(workspace)?.descriptions {
-        now.retain(|name, _| !is_build_description(name));
-        now.extend(then);
+/// The project's files at one moment.
+pub struct Files {
+    pub now: FileState,
+    /// Their state when the programs were built that are there now: what has
+    /// changed since then in the build descriptions is not in them.
+    pub as_built: FileState,
+}
+
+impl Files {
+    pub fn scan(workspace: &Workspace) -> anyhow::Result<Self> {
+        let now = scan(workspace)?;
+        let mut as_built = now.clone();
+        if let Some(then) = BuildState::read(workspace)?.descriptions {
+            as_built.retain(|name, _| !is_build_description(name));
+            as_built.extend(then);
+        }
+        Ok(Self { now, as_built })
     }
-    Ok(now)
 }
 
 /// The build descriptions among the files.
@@ -106,6 +116,11 @@ fn paths(workspace: &Workspace) -> anyhow::Result<Vec<PathBuf>> {
 
 fn presence() -> Fingerprint {
     Fingerprint::of(b"built")
+}
+
+/// Whether of a file nothing counts but that it is there.
+pub fn is_presence(state: Option<&Fingerprint>) -> bool {
+    state == Some(&presence())
 }
 
 /// The fingerprint of a file's content and whether it may be run. Of what is

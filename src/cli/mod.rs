@@ -16,6 +16,7 @@ mod recording;
 mod roles;
 mod selecting;
 mod snapshot;
+mod uses;
 mod workspace;
 
 use crate::compiler::ld::is_linker_name;

@@ -1,18 +1,20 @@
 //! Runs tests and writes what they did into the history.
 
-use super::files;
+use super::files::{self, Files};
 use super::interrupt;
 use super::made_of::MadeOf;
 use super::progress::Progress;
+use super::uses::Seen;
 use super::workspace::Workspace;
 use crate::compiler::project::relative;
-use crate::history::format::{FileState, Outcome, Outsider, Program, Test};
+use crate::history::format::{FileState, FileUses, Outcome, Outsider, Program, Test};
 use crate::history::{History, Row, rows_of_unit};
 use crate::ids::Fingerprint;
 use crate::report::results::{Fate, TestResult};
 use crate::select::NewProgram;
 use crate::suite::TestCase;
 use crate::suite::pool::{self, Event, Finished, Pool};
+use crate::suite::preload::Preload;
 use crate::trace::derive::EdgeBits;
 use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
@@ -45,17 +47,18 @@ pub struct Results {
     pub compared: usize,
 }
 
-/// Runs tests, each with its own trace, into the history. `files` is the state
-/// of the project's files before the first of them started.
+/// Runs tests, each with its own trace, into the history. `files` is the
+/// project before the first of them started.
 pub fn run(
     workspace: &Workspace,
     history: &mut History,
     tests: &[TestCase],
-    files: &FileState,
+    files: &Files,
     options: &RunOptions,
 ) -> anyhow::Result<Results> {
     interrupt::listen();
     let scratch = tempfile::Builder::new().prefix("edgewise-run").tempdir()?;
+    let preload = Preload::make(&workspace.state(), &workspace.project.root);
     let pool = Pool {
         root: &workspace.project.root,
         scratch: scratch.path(),
@@ -63,17 +66,19 @@ pub fn run(
         timeout: options.timeout,
         retries: options.retries,
         repeat: options.repeat,
+        preload: &preload,
         asked_to_stop: &interrupt::asked_to_stop,
     };
     let known = |test: &TestCase| history.test(&test.name).map(|test| test.milliseconds);
     let expected = tests.iter().map(|test| known(test).map(Duration::from_millis)).collect();
-    let mut made_of = MadeOf::new(files);
+    let mut made_of = MadeOf::new(&files.now);
     let fingerprints = tests.iter().map(|test| made_of.fingerprint(test));
     let mut recorder = Recorder {
         workspace,
         tests,
         fingerprints: fingerprints.collect::<anyhow::Result<_>>()?,
-        files: history.put_files(files),
+        files: history.put_files(&files.as_built),
+        seen: Seen::new(workspace, &files.now)?,
         history,
         contents: FxHashMap::default(),
         results: Results::default(),
@@ -98,7 +103,9 @@ pub fn run(
 /// Runs a test that somebody else asks for, with our own input and output.
 pub fn run_one(workspace: &Workspace, test: &TestCase) -> anyhow::Result<Finished> {
     let scratch = tempfile::Builder::new().prefix("edgewise-run").tempdir()?;
-    Ok(pool::run_attached(&workspace.project.root, scratch.path(), test)?)
+    let root = &workspace.project.root;
+    let preload = Preload::make(&workspace.state(), root);
+    Ok(pool::run_attached(root, scratch.path(), &preload, test)?)
 }
 
 /// Records such a test.
@@ -106,7 +113,7 @@ pub fn record_one(
     workspace: &Workspace,
     history: &mut History,
     test: &TestCase,
-    files: &FileState,
+    files: &Files,
     finished: Finished,
     outsider: Option<Outsider>,
 ) -> anyhow::Result<()> {
@@ -114,8 +121,9 @@ pub fn record_one(
     let mut recorder = Recorder {
         workspace,
         tests,
-        fingerprints: vec![MadeOf::new(files).fingerprint(test)?],
-        files: history.put_files(files),
+        fingerprints: vec![MadeOf::new(&files.now).fingerprint(test)?],
+        files: history.put_files(&files.as_built),
+        seen: Seen::new(workspace, &files.now)?,
         history,
         contents: FxHashMap::default(),
         results: Results::default(),
@@ -137,6 +145,7 @@ struct Recorder<'a> {
     fingerprints: Vec<Fingerprint>,
     history: &'a mut History,
     files: Fingerprint,
+    seen: Seen<'a>,
     /// Content of modules, read once in a run.
     contents: FxHashMap<PathBuf, Option<Fingerprint>>,
     results: Results,
@@ -186,13 +195,14 @@ impl Recorder<'_> {
         let mut entry = Test {
             fingerprint: self.fingerprints[test],
             outcome: ran.outcome,
-            unclean: trace.unclean,
+            unclean: trace.unclean.clone(),
             milliseconds: ran.duration.as_millis() as u64,
             programs: Vec::new(),
             inexact: false,
             unstable,
             files: self.files,
             loaded: self.history.put_files(&FileState::new()),
+            uses: self.history.put_uses(&FileUses::default()),
             outsider: self.history.test(&self.tests[test].name).and_then(|t| t.outsider.clone()),
         };
         if entry.outcome != Outcome::Passed || entry.unclean.is_some() {
@@ -232,6 +242,7 @@ impl Recorder<'_> {
             }
         }
         entry.loaded = self.history.put_files(&loaded);
+        entry.uses = self.history.put_uses(&self.seen.of_trace(&trace));
         (entry, rows)
     }
 
@@ -261,7 +272,7 @@ pub fn carry_over(
     history: &mut History,
     selected: &super::selecting::Selected,
 ) -> anyhow::Result<()> {
-    let files = history.put_files(&selected.files);
+    let files = history.put_files(&selected.files.as_built);
     let mut successors: FxHashMap<Fingerprint, Fingerprint> = FxHashMap::default();
     let mut edge_counts: FxHashMap<Fingerprint, Vec<u32>> = FxHashMap::default();
     for (id, comparison) in selected.programs.iter().zip(&selected.comparisons) {

@@ -13,6 +13,8 @@ pub enum Role {
     BuildDescription,
     /// Input of a program that runs during the build.
     GeneratorInput,
+    /// A process of the build reads it, or looks for it: a grammar, a template.
+    BuildInput,
     /// A source that no unit is made of.
     Source,
     /// A header of code that is not analysed, perhaps.
@@ -23,6 +25,19 @@ pub enum Role {
     RetestAll,
     /// Nobody knows who reads it.
     Unknown,
+}
+
+impl Role {
+    /// Whether a change concerns all tests, or only those of which it is not known
+    /// which files they use.
+    pub fn is_for_all(self, source: Source) -> bool {
+        match self {
+            Self::Unknown => false,
+            // What is built shows what became of them.
+            Self::BuildDescription | Self::Source => source == Source::Sources,
+            _ => true,
+        }
+    }
 }
 
 /// The files that units account for.
@@ -77,16 +92,27 @@ pub fn changes(
             }
             continue;
         }
+        let is_new = !old.contains_key(name);
+        let may_be_read = built.inputs.contains(name)
+            || (is_new && built.missing.contains(name) && !is_header(name))
+            || (built.inputs_incomplete.is_some() && !built.outputs.contains(name));
         let role = if files::is_build_description(name) {
             Role::BuildDescription
         } else if name.ends_with(".c") {
             Role::Source
+        } else if from_sources && may_be_read {
+            Role::BuildInput
         } else {
             Role::Unknown
         };
         found.push((name.clone(), role));
     }
     Ok(found)
+}
+
+/// What units include is found by preprocessing them again.
+fn is_header(name: &str) -> bool {
+    [".h", ".hh", ".hpp", ".inc"].iter().any(|end| name.ends_with(end))
 }
 
 /// What to say of a file that changed, and a hint.
@@ -107,6 +133,9 @@ pub fn explain(
             format!("{file} {verb}: a program that runs in the build is made of it"),
             Some(REBUILD),
         ),
+        Role::BuildInput => {
+            (format!("{file} {verb}: the build reads it, or may do so"), Some(REBUILD))
+        }
         Role::Source if from_sources => {
             (format!("{file} {verb}: it may become part of a program"), Some(REBUILD))
         }

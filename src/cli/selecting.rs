@@ -1,12 +1,13 @@
 //! Puts together what a selection needs: the tests, the history, the state of
 //! the files, and both versions of the programs.
 
-use super::files;
+use super::files::{self, Files};
 use super::made_of::MadeOf;
 use super::matrix::Matrix;
 use super::outside::LoadedNames;
 use super::roles::{self, UnitFiles};
 use super::snapshot::{self, Effort, FromSources, OldUnits, Source};
+use super::uses::Seen;
 use super::workspace::Workspace;
 use crate::history::History;
 use crate::history::format::{FileState, Outcome, Program, Test};
@@ -16,6 +17,7 @@ use crate::report::Report;
 use crate::select::{self, Comparison, NewProgram, Reason};
 use crate::suite::TestCase;
 use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
@@ -27,7 +29,7 @@ pub struct Selected {
     pub programs: Vec<Fingerprint>,
     pub map: crate::history::carry::EntityMap,
     /// The files that belong to the programs as they are built.
-    pub files: FileState,
+    pub files: Files,
 }
 
 /// Selects among `tests`.
@@ -37,7 +39,7 @@ pub fn select(
     tests: &[TestCase],
     source: Source,
 ) -> anyhow::Result<Selected> {
-    let files = files::scan(workspace)?;
+    let files = Files::scan(workspace)?;
     let mut selection =
         Selection { workspace, history, tests, reasons: BTreeMap::new(), hints: Vec::new() };
     if history.is_empty() {
@@ -48,7 +50,7 @@ pub fn select(
         selection.hints.push(hint);
         return selection.finish(Parts::default(), files);
     }
-    let candidates = selection.by_state(&files)?;
+    let candidates = selection.by_state(&files.now)?;
     let programs = selection.programs(&candidates)?;
     let units = OldUnits::read(history, programs.values().map(|(program, _)| program.clone()))?;
     selection.by_loaded(&candidates)?;
@@ -71,7 +73,7 @@ pub fn select(
         parts.comparisons.push(Comparison { old, new, tests });
         parts.programs.push(id);
     }
-    selection.by_files(&candidates, &files, &unit_files(&units, &parts.comparisons), source)?;
+    selection.by_files(&candidates, &files.now, &unit_files(&units, &parts.comparisons), source)?;
     let named = candidates.iter().map(|(id, _)| (*id, tests[id.ix()].name.as_str()));
     let matrix = Matrix::new(history, named);
     let outside = LoadedNames::new(&workspace.project.root, history, &candidates);
@@ -171,19 +173,41 @@ impl<'a> Selection<'a> {
         for candidate in candidates {
             by_state.entry(candidate.1.files).or_default().push(*candidate);
         }
+        let mut seen = Seen::new(self.workspace, now)?;
+        let mut changes: FxHashMap<Fingerprint, (Option<String>, bool)> = FxHashMap::default();
+        for (id, test) in candidates {
+            let (change, _) = match changes.entry(test.uses) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => {
+                    let uses = self.history.uses(test.uses)?;
+                    place.insert((seen.change(&uses), uses.incomplete.is_none()))
+                }
+            };
+            if let Some(what) = change.clone() {
+                self.add(*id, Reason::Files { what });
+            }
+        }
+        let is_complete = |test: &Test| changes.get(&test.uses).is_some_and(|(_, known)| *known);
         for (state, tests) in by_state {
             let then = self.history.files(state)?;
+            let unseen: Vec<(TestId, &Test)> =
+                tests.iter().filter(|(_, test)| !is_complete(test)).copied().collect();
             for (file, role) in roles::changes(self.workspace, &then, now, units, source)? {
                 let verb = match (then.contains_key(&file), now.contains_key(&file)) {
                     (true, true) => "changed",
                     (false, _) => "is new",
                     (_, false) => "is gone",
                 };
+                // Where all that a test uses is known, it is known who uses this.
+                let concerned = if role.is_for_all(source) { &tests } else { &unseen };
+                if concerned.is_empty() {
+                    continue;
+                }
                 let (what, hint) = roles::explain(&file, verb, role, source);
                 if let Some(hint) = hint {
                     self.hint(hint);
                 }
-                self.add_all(&tests, &Reason::Files { what });
+                self.add_all(concerned, &Reason::Files { what });
             }
         }
         Ok(())
@@ -242,7 +266,7 @@ impl<'a> Selection<'a> {
         }
     }
 
-    fn finish(mut self, parts: Parts, files: FileState) -> anyhow::Result<Selected> {
+    fn finish(mut self, parts: Parts, files: Files) -> anyhow::Result<Selected> {
         self.by_dependencies();
         let mut report = Report {
             hints: self.hints,
@@ -273,7 +297,7 @@ impl<'a> Selection<'a> {
             comparisons: parts.comparisons,
             programs: parts.programs,
             map: parts.map,
-            files: files::as_built(self.workspace, files)?,
+            files,
         })
     }
 }

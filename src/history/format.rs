@@ -54,8 +54,37 @@ pub struct Test {
     pub files: Fingerprint,
     /// Content of the modules that its processes loaded.
     pub loaded: Fingerprint,
+    /// The [`FileUses`] of its processes.
+    pub uses: Fingerprint,
     /// How to run it, if no suite knows.
     pub outsider: Option<Outsider>,
+}
+
+/// Files of the project that a test used, with what it depends on of each.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileUses {
+    /// Relative to the root, by name.
+    pub files: Vec<(String, FileUse)>,
+    /// Why there may be more, if so.
+    pub incomplete: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileUse {
+    pub how: How,
+    /// When the run began; `None` if it was not there.
+    pub then: Option<Fingerprint>,
+}
+
+/// What of a file counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum How {
+    /// Its state as one of the project's files: of what is built, that it is there.
+    State,
+    /// Its bytes, also of what is built.
+    Content,
+    /// The names in a directory.
+    Listed,
 }
 
 /// A test that a harness of its own runs.
@@ -67,6 +96,16 @@ pub struct Outsider {
 }
 
 impl Test {
+    /// What else of the history it refers to, apart from units.
+    pub fn blobs(&self) -> impl Iterator<Item = BlobId> {
+        let programs = self.programs.iter().map(|program| (BlobKind::Program, *program));
+        programs.chain([
+            (BlobKind::Files, self.files),
+            (BlobKind::Files, self.loaded),
+            (BlobKind::Uses, self.uses),
+        ])
+    }
+
     /// Whether its rows count: it passed, with a complete trace.
     pub fn is_clean(&self) -> bool {
         self.outcome == Outcome::Passed && self.unclean.is_none()
@@ -79,6 +118,7 @@ pub enum BlobKind {
     Unit,
     Program,
     Files,
+    Uses,
 }
 
 /// Name of a blob.

@@ -40,9 +40,7 @@ pub fn merge(inputs: &[History], out: &Path) -> Result<Merged, StoreError> {
                 places[*input][number as usize] = Some(place);
             }
         }
-        let programs = test.programs.iter().map(|program| (BlobKind::Program, *program));
-        let files = [(BlobKind::Files, test.files), (BlobKind::Files, test.loaded)];
-        for id in programs.chain(files) {
+        for id in test.blobs() {
             blobs.entry(id).or_insert(kept[0]);
         }
         tests.entries.push(Entry { name: name.to_string(), test, keeps_older_rows: false });
@@ -77,7 +75,7 @@ pub fn merge(inputs: &[History], out: &Path) -> Result<Merged, StoreError> {
     let parts: Vec<Part<'_>> =
         inputs.iter().zip(&places).flat_map(|(history, places)| history.parts(0, places)).collect();
     let mut segment = SegmentWriter::new(&mut writer);
-    unite(&parts, &mut segment, |unit, place| holders.holds(unit, place))?;
+    unite(&parts, &mut segment, &holders)?;
     let segment = segment.finish(&tests, at).map_err(failed)?;
     store.end(writer, Manifest { segments: vec![segment] })?;
     Ok(merged)
@@ -101,7 +99,8 @@ fn choose(candidates: &[(usize, &Test)]) -> Choice {
             differs.then_some("it passed elsewhere, and did not here: it stays selected");
         return Choice { test: (*test).clone(), inputs: vec![*input], conflict };
     }
-    let version = |test: &Test| (test.fingerprint, test.programs.clone(), test.files, test.loaded);
+    let version =
+        |test: &Test| (test.fingerprint, test.programs.clone(), test.files, test.loaded, test.uses);
     let newest = candidates.iter().map(|(_, test)| version(test)).max();
     let kept: Vec<&(usize, &Test)> =
         candidates.iter().filter(|(_, test)| Some(version(test)) == newest).collect();

@@ -12,7 +12,9 @@ use crate::ids::Fingerprint;
 use crate::trace::derive::EdgeBits;
 use bitvec::prelude::*;
 use column::{Column, ColumnBuilder, TestBits};
-use format::{BlobAt, BlobId, BlobKind, Entry, FileState, Manifest, Program, SegmentTests, Test};
+use format::{
+    BlobAt, BlobId, BlobKind, Entry, FileState, FileUses, Manifest, Program, SegmentTests, Test,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use segment::{Segment, SegmentWriter};
 use serde::Serialize;
@@ -200,6 +202,14 @@ impl History {
         self.put_value(BlobKind::Files, files)
     }
 
+    pub fn uses(&self, id: Fingerprint) -> Result<FileUses, StoreError> {
+        self.value((BlobKind::Uses, id))
+    }
+
+    pub fn put_uses(&mut self, uses: &FileUses) -> Fingerprint {
+        self.put_value(BlobKind::Uses, uses)
+    }
+
     fn value<T: DeserializeOwned>(&self, id: BlobId) -> Result<T, StoreError> {
         postcard::from_bytes(&self.blob(id)?).map_err(|_| self.store.damaged("contents"))
     }
@@ -229,15 +239,15 @@ impl History {
     /// The rows of a procedure of a unit, by the numbers of the tests.
     pub fn column(&self, unit: Fingerprint, procedure: u32) -> Result<Column, StoreError> {
         let mut builder = ColumnBuilder::default();
-        let holders = self.holders()?;
+        let holders = self.holders()?.of(unit);
         for segment in &self.segments {
             if let Some(column) = segment.column(&self.store, unit, procedure)? {
                 builder.add_column(&column, |test| {
-                    segment.number(test).filter(|number| holders.holds(unit, *number))
+                    segment.number(test).filter(|number| holders.hold(*number))
                 });
             }
         }
-        Ok(builder.finish())
+        Ok(builder.finish_unordered())
     }
 
     /// Procedures of a unit of which there are rows.
@@ -349,12 +359,18 @@ impl Holders {
         Ok(holders)
     }
 
-    fn holds(&self, unit: Fingerprint, test: u32) -> bool {
-        let mut programs = self.programs_of_unit.get(&unit).into_iter().flatten();
-        programs.any(|program| {
-            let tests = self.tests_of_program.get(program);
-            tests.is_some_and(|tests| tests[test as usize])
-        })
+    fn of(&self, unit: Fingerprint) -> HoldersOf<'_> {
+        let programs = self.programs_of_unit.get(&unit).into_iter().flatten();
+        HoldersOf(programs.filter_map(|program| self.tests_of_program.get(program)).collect())
+    }
+}
+
+/// Tests that ran a program with one unit in it.
+struct HoldersOf<'a>(Vec<&'a TestBits>);
+
+impl HoldersOf<'_> {
+    fn hold(&self, test: u32) -> bool {
+        self.0.iter().any(|tests| tests[test as usize])
     }
 }
 

@@ -4,7 +4,7 @@
 use super::format::{BlobAt, BlobId, BlobKind, Entry, Manifest, SegmentAt, SegmentTests};
 use super::segment::{Part, Segment, SegmentWriter, unite};
 use super::store::{Appender, StoreError};
-use super::{Fresh, History};
+use super::{Fresh, History, Holders};
 use crate::ids::Fingerprint;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// As many segments of about the same number of tests become one.
 const FEW: usize = 8;
 /// As many tests are rewritten at most when one is added; more at the end.
-const AT_ONCE: u64 = 64;
+const AT_ONCE: u64 = 16;
 /// A file that is this many times what it holds is written anew.
 const WASTE: u64 = 3;
 const SMALL: u64 = 1 << 20;
@@ -105,12 +105,12 @@ impl History {
         let places = self.places(tests);
         let parts = self.parts(from, &places);
         let mut writer = SegmentWriter::new(out);
-        let holders = self.holders()?;
-        let numbers: Vec<Option<u32>> =
-            tests.entries.iter().map(|entry| self.number(&entry.name)).collect();
-        unite(&parts, &mut writer, |unit, place| {
-            numbers[place as usize].is_some_and(|number| holders.holds(unit, number))
-        })?;
+        // By what their programs are now, also of tests that a newer segment has.
+        let current = tests.entries.iter().enumerate();
+        let current = current.filter_map(|(place, entry)| Some((place, self.test(&entry.name)?)));
+        let count = tests.entries.len();
+        let holders = Holders::new(count, current, |program| self.program(program))?;
+        unite(&parts, &mut writer, &holders)?;
         writer.finish(tests, blobs).map_err(failed)
     }
 
@@ -141,11 +141,9 @@ impl History {
         let mut programs: BTreeSet<Fingerprint> = BTreeSet::new();
         for (_, test) in self.tests() {
             programs.extend(&test.programs);
-            live.insert((BlobKind::Files, test.files));
-            live.insert((BlobKind::Files, test.loaded));
+            live.extend(test.blobs());
         }
         for id in programs {
-            live.insert((BlobKind::Program, id));
             let units = self.program(id)?.units;
             live.extend(units.into_iter().map(|unit| (BlobKind::Unit, unit)));
         }

@@ -2,6 +2,7 @@
 //! few of them, each much larger than the next, so that adding a test writes
 //! little and reading a procedure looks at few places.
 
+use super::Holders;
 use super::column::{Column, ColumnBuilder};
 use super::format::{BlobAt, ColumnAt, SegmentAt, SegmentIndex, SegmentTests};
 use super::store::{Appender, Store, StoreError};
@@ -165,12 +166,12 @@ pub struct Part<'a> {
     pub places: Vec<Option<u32>>,
 }
 
-/// Puts the columns of several segments together. `counts` says whether the row
-/// of a test in a unit is still of use.
+/// Puts the columns of several segments together. `holders` are the tests, by
+/// their new places, whose rows in a unit are still of use.
 pub fn unite(
     parts: &[Part<'_>],
     writer: &mut SegmentWriter<'_>,
-    counts: impl Fn(Fingerprint, u32) -> bool,
+    holders: &Holders,
 ) -> Result<(), StoreError> {
     let mut units: BTreeMap<Fingerprint, Vec<u32>> = BTreeMap::new();
     for part in parts {
@@ -179,6 +180,7 @@ pub fn unite(
         }
     }
     for (unit, mut procedures) in units {
+        let holders = holders.of(unit);
         procedures.sort_unstable();
         procedures.dedup();
         for procedure in procedures {
@@ -186,7 +188,7 @@ pub fn unite(
             for part in parts {
                 if let Some(column) = part.segment.column(part.store, unit, procedure)? {
                     builder.add_column(&column, |test| {
-                        part.places[test as usize].filter(|place| counts(unit, *place))
+                        part.places[test as usize].filter(|place| holders.hold(*place))
                     });
                 }
             }

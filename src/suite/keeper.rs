@@ -3,11 +3,15 @@
 //! no process of the test is left; and a process that lost the variable of the
 //! trace finds it in the environment of its keeper, whoever else has died.
 
+use super::preload;
+use crate::trace::format::ENVIRONMENT;
+use crate::trace::uses;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{PipeWriter, Write};
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
@@ -101,8 +105,19 @@ pub fn keep(program: &OsStr, arguments: &[OsString]) -> anyhow::Result<i32> {
         // Otherwise it belongs to the terminal, with whoever called us.
         command.process_group(0);
     }
+    command.env_remove(preload::VARIABLE);
+    if let Some(library) = std::env::var_os(preload::VARIABLE) {
+        preload::add_to(&mut command, &library, |name| std::env::var_os(name));
+    }
     let test = match command.spawn() {
-        Ok(test) => test.id() as i32,
+        Ok(test) => {
+            // The first program has to be seen as well. If that cannot be
+            // written, nobody takes the record for a complete one.
+            if let Some(trace) = std::env::var_os(ENVIRONMENT) {
+                let _ = uses::note_first(&PathBuf::from(trace), test.id());
+            }
+            test.id() as i32
+        }
         Err(error) => {
             eprintln!("cannot run {}: {error}", program.display());
             let status = ExitStatus::from_raw(CANNOT_RUN << 8);

@@ -6,6 +6,7 @@ pub mod keeper;
 pub mod list;
 pub mod output;
 pub mod pool;
+pub mod preload;
 pub mod process;
 pub mod schedule;
 

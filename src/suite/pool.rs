@@ -2,11 +2,13 @@
 //! ends.
 
 use super::TestCase;
+use super::preload::Preload;
 use super::process::{Processes, Ran, Streams};
 use super::schedule::{Next, Schedule};
 use crate::history::format::Outcome;
 use crate::trace::collect::{Collector, TestTrace};
 use crate::trace::derive::Reading;
+use crate::trace::uses::Room;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError, mpsc};
@@ -44,6 +46,8 @@ pub struct Pool<'a> {
     pub retries: u32,
     /// How often each test runs.
     pub repeat: u32,
+    /// Sees which files tests use.
+    pub preload: &'a Preload,
     /// Asked now and then whether to stop.
     pub asked_to_stop: &'a (dyn Fn() -> bool + Sync),
 }
@@ -164,7 +168,9 @@ impl Worker<'_> {
         let output = pool.scratch.join(format!("{place}.{time}.out"));
         let timeout = test.timeout.or(pool.timeout);
         let ran = std::fs::create_dir(&trace).and_then(|()| {
-            self.processes.run(test, pool.root, &trace, Streams::File(&output), timeout)
+            let library = pool.preload.prepare(&trace, Room::TEST);
+            let streams = Streams::File(&output);
+            self.processes.run(test, pool.root, &trace, streams, timeout, library)
         });
         let (ran, trace_left) = collect(ran, &trace, self.collector);
         let _ = std::fs::remove_file(&output);
@@ -192,11 +198,17 @@ fn collect(ran: std::io::Result<Ran>, trace: &Path, collector: &Collector) -> (R
 }
 
 /// Runs one test with our own input and output.
-pub fn run_attached(root: &Path, scratch: &Path, test: &TestCase) -> std::io::Result<Finished> {
+pub fn run_attached(
+    root: &Path,
+    scratch: &Path,
+    preload: &Preload,
+    test: &TestCase,
+) -> std::io::Result<Finished> {
     let trace = scratch.join("trace");
     std::fs::create_dir(&trace)?;
     let processes = Processes::default();
-    let ran = processes.run(test, root, &trace, Streams::Own, None);
+    let library = preload.prepare(&trace, Room::TEST);
+    let ran = processes.run(test, root, &trace, Streams::Own, None, library);
     let (ran, trace) = collect(ran, &trace, &Collector::default());
     Ok(Finished { test: 0, ran, trace, times: 1, unstable: false })
 }

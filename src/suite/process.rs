@@ -5,6 +5,7 @@ use super::channel::{Channel, Message};
 use super::judgement::Verdict;
 use super::keeper::{self, Report};
 use super::output;
+use super::preload;
 use super::{Change, TestCase, TestCommand, Variable};
 use crate::history::format::Outcome;
 use crate::trace::format::ENVIRONMENT;
@@ -137,6 +138,7 @@ impl Processes {
         trace: &Path,
         streams: Streams<'_>,
         timeout: Option<Duration>,
+        preloaded: Option<&Path>,
     ) -> std::io::Result<Ran> {
         let directory = root.join(&case.directory);
         if let Some(why) = cannot_start(case, &directory) {
@@ -157,6 +159,9 @@ impl Processes {
                 TestCommand::Words(words) => keeper.args(words),
             };
             change_environment(&mut keeper, &case.environment);
+            if let Some(library) = preloaded {
+                keeper.env(preload::VARIABLE, library);
+            }
             keeper.env(ENVIRONMENT, trace);
             match streams {
                 Streams::File(output) => {

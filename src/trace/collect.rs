@@ -5,6 +5,7 @@ use super::derive::{Derivation, EdgeBits, Reading};
 use super::format::{LOADED_NAME, PATH_SUFFIX, TRACE_SUFFIX, TraceFile, UNCLEAN_PREFIX};
 use super::module::{Module, ModuleError};
 use super::paths::{self, Logs, Walked};
+use super::uses::Uses;
 use crate::cfg::format::{RawRecord, UnitIndex};
 use crate::ids::{Fingerprint, ProbeId};
 use bitvec::prelude::*;
@@ -91,6 +92,8 @@ pub struct TestTrace {
     pub walked: BTreeMap<Fingerprint, Walked>,
     /// Modules that its processes had loaded and that are not analysed.
     pub loaded: BTreeSet<PathBuf>,
+    /// Files of the project that its processes used.
+    pub uses: Uses,
     /// Why the trace is not complete, if so.
     pub unclean: Option<String>,
 }
@@ -119,6 +122,7 @@ impl TestTrace {
         self.entered_once.clear();
         self.walked.extend(other.walked);
         self.loaded.extend(other.loaded);
+        self.uses.unite(other.uses);
         self.unclean = self.unclean.take().or(other.unclean);
     }
 }
@@ -159,7 +163,7 @@ impl Collector {
     }
 
     pub fn collect_as(&self, directory: &Path, reading: Reading) -> TestTrace {
-        let mut trace = TestTrace::default();
+        let mut trace = TestTrace { uses: Uses::read(directory), ..TestTrace::default() };
         if let Err(problem) = self.collect_into(directory, reading, &mut trace) {
             trace.unclean = Some(problem);
         }

@@ -6,3 +6,4 @@ pub mod derive;
 pub mod format;
 pub mod module;
 pub mod paths;
+pub mod uses;

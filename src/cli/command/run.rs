@@ -1,7 +1,7 @@
 //! `edgewise run`: tests into the history.
 
 use crate::cli::exit;
-use crate::cli::files;
+use crate::cli::files::Files;
 use crate::cli::recording::{self, NO_PROGRAM, Results, RunOptions};
 use crate::cli::workspace::Workspace;
 use crate::report::results::{self, Fate, TestResult};
@@ -134,7 +134,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let (disabled, tests): (Vec<_>, Vec<_>) = tests.into_iter().partition(|t| t.disabled.is_some());
     let known: HashSet<&str> = all.iter().map(|test| test.name.as_str()).collect();
     history.retain_tests(|name| known.contains(name));
-    let files = files::as_built(&workspace, files::scan(&workspace)?)?;
+    let files = Files::scan(&workspace)?;
     let mut results =
         recording::run(&workspace, &mut history, &tests, &files, &args.options.options())?;
     results.tests.extend(disabled.iter().map(not_run));

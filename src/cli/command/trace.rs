@@ -1,6 +1,6 @@
 //! `edgewise trace`: one test that somebody else runs.
 
-use crate::cli::files;
+use crate::cli::files::Files;
 use crate::cli::recording;
 use crate::cli::workspace::Workspace;
 use crate::compiler::project::relative;
@@ -51,7 +51,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let test = listed.clone().unwrap_or_else(|| as_given.clone());
     // The harness knows how to run it, and when.
     let to_run = TestCase { judgement: test.judgement.clone(), ..as_given };
-    let files = files::as_built(&workspace, files::scan(&workspace)?)?;
+    let files = Files::scan(&workspace)?;
     let finished = recording::run_one(&workspace, &to_run)?;
     let status = finished.ran.status;
     let outsider = listed.is_none().then_some(outsider);

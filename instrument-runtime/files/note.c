@@ -1,0 +1,88 @@
+/* Notes that a path is used. */
+
+#define HERE AT_FDCWD
+#define FOLLOW 1
+#define NO_FOLLOW 0
+
+static void note_real(int kind, const char *path, size_t length)
+{
+    uint64_t hash = hash_bytes((uint64_t)kind << 32, path, length);
+
+    if (is_noted(hash))
+        return;
+    append_as(kind, this_process(), 0, path, length);
+    set_noted(hash);
+}
+
+static void note_link(const char *path, size_t length)
+{
+    note_real(EDGEWISE_LOOKED_FOR, path, length);
+}
+
+static uint64_t hash_of_use(uint64_t path, int kind)
+{
+    return hash_bytes(path, (const char *)&kind, sizeof kind);
+}
+
+/* Notes a use of what the path leads to. Returns a number that stands for it, 0 if it is nothing of the project.
+ * Paths that were looked at before are known by their text, as long as nobody changes links. */
+__attribute__((noinline)) static uint64_t note(int kind, int at, const char *path, int follow)
+{
+    struct room *room;
+    size_t length, known;
+    uint64_t hash = 0;
+
+    if ((uintptr_t)path < 4096 || !is_on() || is_of_system(path) || (!*path && at == AT_FDCWD))
+        return 0;
+    room = take_room();
+    if (!room) {
+        mark("no memory for paths");
+        return 0;
+    }
+    length = whole_path(at, path, room, &known);
+    if (length) {
+        uint64_t start = (uint64_t)__atomic_load_n(&log->links, __ATOMIC_ACQUIRE) << 8 | (unsigned)follow << 1 | 1;
+        hash = hash_bytes(start, room->path, length);
+        uint64_t outside = hash_of_use(hash, 0);
+        if (is_noted(outside)) {
+            hash = 0;
+        } else if (!is_noted(hash_of_use(hash, kind))) {
+            uint64_t use = hash_of_use(hash, kind);
+            length = resolve(room, known, follow);
+            if (length) {
+                note_real(kind, room->real, length);
+                set_noted(use);
+            } else {
+                set_noted(outside);
+                hash = 0;
+            }
+        }
+    }
+    leave_room(room);
+    return hash;
+}
+
+/* The same again for a path that was just noted. */
+static void note_also(uint64_t known, int kind, int at, const char *path, int follow)
+{
+    if (known && !is_noted(hash_of_use(known, kind)))
+        note(kind, at, path, follow);
+}
+
+static void note_looked_for(int at, const char *path, int follow)
+{
+    note(EDGEWISE_LOOKED_FOR, at, path, follow);
+}
+
+/* Behind a call that makes, replaces or removes it: what failed says only that it was asked for. */
+static void note_change(int succeeded, int at, const char *path, int follow)
+{
+    note(succeeded ? EDGEWISE_WRITTEN : EDGEWISE_LOOKED_FOR, at, path, follow);
+}
+
+/* Paths that were looked at lead elsewhere from now on. */
+static void links_change(void)
+{
+    if (log)
+        __atomic_add_fetch(&log->links, 1, __ATOMIC_ACQ_REL);
+}

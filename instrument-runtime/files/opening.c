@@ -1,0 +1,173 @@
+/* Functions that open files. */
+
+enum opening { READS, MAKES, CHANGES }; /* what is in the file counts, does not, or counts and is changed */
+
+struct opened {
+    enum opening how;
+    int follow;
+    uint64_t known;
+};
+
+static int is_there(int at, const char *path)
+{
+    return confined || !sys(SYS_faccessat, at, path, F_OK, 0);
+}
+
+__attribute__((noinline)) static struct opened before_open(int at, const char *path, int flags)
+{
+    struct opened opened = {READS, FOLLOW, 0};
+    int makes = flags & O_CREAT;
+
+    if ((uintptr_t)path < 4096 || !is_on() || is_of_system(path))
+        return opened;
+    if (flags & O_NOFOLLOW || (makes && flags & O_EXCL))
+        opened.follow = NO_FOLLOW;
+    if ((flags & O_TMPFILE) == O_TMPFILE)
+        makes = flags = 0; /* in a directory, without a name */
+    if (flags & O_TRUNC || (makes && (flags & O_EXCL || !is_there(at, path))))
+        opened.how = MAKES;
+    else if ((flags & O_ACCMODE) != O_RDONLY)
+        opened.how = CHANGES; /* what is not overwritten stays */
+    if (opened.how != MAKES)
+        opened.known = note(EDGEWISE_LOOKED_FOR, at, path, opened.follow);
+    return opened;
+}
+
+__attribute__((noinline)) static void after_open(struct opened opened, int succeeded, int at, const char *path, int flags)
+{
+    if (opened.how == MAKES) {
+        if ((uintptr_t)path >= 4096 && is_on())
+            note_change(succeeded, at, path, opened.follow);
+        return;
+    }
+    if (!succeeded || !opened.known || (flags & O_PATH) == O_PATH)
+        return;
+    note_also(opened.known, EDGEWISE_READ, at, path, opened.follow);
+    if (flags & O_DIRECTORY)
+        note_also(opened.known, EDGEWISE_LISTED, at, path, opened.follow);
+    if (opened.how == CHANGES)
+        note_also(opened.known, EDGEWISE_WRITTEN, at, path, opened.follow);
+}
+
+#define OPEN(at, path, flags, call)                        \
+    struct opened opened = before_open(at, path, flags);   \
+    int result = call;                                     \
+    after_open(opened, result >= 0, at, path, flags);      \
+    return result
+
+#define WITH_MODE(flags)                                             \
+    int mode = 0;                                                    \
+    if ((flags) & O_CREAT || ((flags) & O_TMPFILE) == O_TMPFILE) {   \
+        va_list list;                                                \
+        va_start(list, flags);                                       \
+        mode = va_arg(list, int);                                    \
+        va_end(list);                                                \
+    }
+
+#define WRAP_OPEN(name)                                                   \
+    WRAP(int, name, const char *path, int flags, ...)                     \
+    {                                                                     \
+        WITH_MODE(flags)                                                  \
+        OPEN(HERE, path, flags, CALL(-1, name, path, flags, mode));       \
+    }
+#define WRAP_OPENAT(name)                                                 \
+    WRAP(int, name, int at, const char *path, int flags, ...)             \
+    {                                                                     \
+        WITH_MODE(flags)                                                  \
+        OPEN(at, path, flags, CALL(-1, name, at, path, flags, mode));     \
+    }
+#define WRAP_OPEN_2(name)                                                 \
+    WRAP(int, name, const char *path, int flags)                          \
+    {                                                                     \
+        OPEN(HERE, path, flags, CALL(-1, name, path, flags));             \
+    }
+#define WRAP_OPENAT_2(name)                                               \
+    WRAP(int, name, int at, const char *path, int flags)                  \
+    {                                                                     \
+        OPEN(at, path, flags, CALL(-1, name, at, path, flags));           \
+    }
+#define WRAP_CREAT(name)                                                  \
+    WRAP(int, name, const char *path, int mode)                           \
+    {                                                                     \
+        OPEN(HERE, path, O_WRONLY | O_CREAT | O_TRUNC, CALL(-1, name, path, mode)); \
+    }
+
+WRAP_OPEN(open)
+WRAP_OPEN(open64)
+WRAP_OPEN(__open)
+WRAP_OPEN(__open64)
+WRAP_OPENAT(openat)
+WRAP_OPENAT(openat64)
+WRAP_OPEN_2(__open_2)
+WRAP_OPEN_2(__open64_2)
+WRAP_OPENAT_2(__openat_2)
+WRAP_OPENAT_2(__openat64_2)
+WRAP_CREAT(creat)
+WRAP_CREAT(creat64)
+
+static int flags_of(const char *mode)
+{
+    int flags = 0;
+
+    if ((uintptr_t)mode < 4096)
+        return O_RDONLY;
+    switch (*mode) {
+    case 'w': flags = O_WRONLY | O_CREAT | O_TRUNC; break;
+    case 'a': flags = O_WRONLY | O_CREAT | O_APPEND; break;
+    }
+    for (; *mode && *mode != ','; mode++) {
+        if (*mode == '+')
+            flags = (flags & ~O_ACCMODE) | O_RDWR;
+        if (*mode == 'x')
+            flags |= O_EXCL;
+    }
+    return flags;
+}
+
+#define WRAP_FOPEN(name)                                              \
+    WRAP(void *, name, const char *path, const char *mode)            \
+    {                                                                 \
+        int flags = flags_of(mode);                                   \
+        struct opened opened = before_open(HERE, path, flags);        \
+        void *result = CALL(NULL, name, path, mode);                  \
+        after_open(opened, result != NULL, HERE, path, flags);        \
+        return result;                                                \
+    }
+#define WRAP_FREOPEN(name)                                            \
+    WRAP(void *, name, const char *path, const char *mode, void *file) \
+    {                                                                 \
+        int flags = flags_of(mode);                                   \
+        struct opened opened = before_open(HERE, path, flags);        \
+        void *result = CALL(NULL, name, path, mode, file);            \
+        after_open(opened, result != NULL, HERE, path, flags);        \
+        return result;                                                \
+    }
+
+WRAP_FOPEN(fopen)
+WRAP_FOPEN(fopen64)
+WRAP_FOPEN(_IO_fopen)
+WRAP_FOPEN(setmntent)
+WRAP_FOPEN(__setmntent)
+WRAP_FREOPEN(freopen)
+WRAP_FREOPEN(freopen64)
+
+/* Their names are made up, so that nobody has used them before. */
+#define WRAP_TEMPORARY(type, failed, name, parameters, arguments)     \
+    WRAP(type, name, parameters)                                      \
+    {                                                                 \
+        type result = CALL(failed, name, arguments);                  \
+        if (result != failed)                                         \
+            note_change(1, HERE, path, NO_FOLLOW);                    \
+        return result;                                                \
+    }
+#define LIST(...) __VA_ARGS__
+
+WRAP_TEMPORARY(int, -1, mkstemp, LIST(char *path), LIST(path))
+WRAP_TEMPORARY(int, -1, mkstemp64, LIST(char *path), LIST(path))
+WRAP_TEMPORARY(int, -1, mkostemp, LIST(char *path, int flags), LIST(path, flags))
+WRAP_TEMPORARY(int, -1, mkostemp64, LIST(char *path, int flags), LIST(path, flags))
+WRAP_TEMPORARY(int, -1, mkstemps, LIST(char *path, int length), LIST(path, length))
+WRAP_TEMPORARY(int, -1, mkstemps64, LIST(char *path, int length), LIST(path, length))
+WRAP_TEMPORARY(int, -1, mkostemps, LIST(char *path, int length, int flags), LIST(path, length, flags))
+WRAP_TEMPORARY(int, -1, mkostemps64, LIST(char *path, int length, int flags), LIST(path, length, flags))
+WRAP_TEMPORARY(char *, NULL, mkdtemp, LIST(char *path), LIST(path))

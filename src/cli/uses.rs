@@ -1,0 +1,112 @@
+//! The files that a test used: as they were when its run began, and as they are
+//! now.
+
+use super::files;
+use super::workspace::Workspace;
+use crate::compiler::project::relative;
+use crate::history::format::{FileState, FileUse, FileUses, How};
+use crate::ids::{Fingerprint, FpHasher};
+use crate::trace::collect::TestTrace;
+use crate::trace::uses::{First, Use};
+use globset::GlobSet;
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+/// The state of the project's files, asked about by those who use them.
+pub struct Seen<'a> {
+    root: &'a Path,
+    files: &'a FileState,
+    ignored: GlobSet,
+    /// What is not in the state, built objects above all, is read once.
+    contents: HashMap<PathBuf, Option<Fingerprint>>,
+}
+
+impl<'a> Seen<'a> {
+    pub fn new(workspace: &'a Workspace, files: &'a FileState) -> anyhow::Result<Self> {
+        let ignored = workspace.config.ignored()?;
+        let root = &workspace.project.root;
+        Ok(Self { root, files, ignored, contents: HashMap::new() })
+    }
+
+    /// What a test used, with the state of it all.
+    pub fn of_trace(&mut self, trace: &TestTrace) -> FileUses {
+        let traced: BTreeSet<&Path> =
+            trace.programs.iter().map(|program| program.path.as_path()).collect();
+        let mut uses =
+            FileUses { incomplete: trace.uses.incomplete.clone(), ..FileUses::default() };
+        for (path, used) in &trace.uses.files {
+            let name = relative(self.root, path);
+            if used.first == First::Output || self.ignored.is_match(&name) {
+                continue;
+            }
+            for how in self.how(path, &name, *used, traced.contains(path.as_path())) {
+                let then = self.state(&name, how);
+                uses.files.push((name.clone(), FileUse { how, then }));
+            }
+        }
+        uses
+    }
+
+    /// What of a file counts for a use of it.
+    fn how(&self, path: &Path, name: &str, used: Use, is_traced: bool) -> Vec<How> {
+        let mut hows = Vec::new();
+        if used.listed {
+            hows.push(How::Listed);
+        }
+        let is_known = self.files.contains_key(name);
+        // What a build of ours made is known by its records, as far as it ran. Who
+        // reads it otherwise depends on its bytes.
+        let is_built = path.is_file() && (!is_known || files::is_presence(self.files.get(name)));
+        if is_built && used.read && !is_traced && !used.made {
+            hows.push(How::Content);
+        } else if used.read || used.looked_for || used.executed {
+            hows.push(How::State);
+        }
+        hows
+    }
+
+    fn state(&mut self, name: &str, how: How) -> Option<Fingerprint> {
+        match how {
+            How::State => match self.files.get(name) {
+                Some(state) => Some(*state),
+                None => self.below(name).next().map(|_| Fingerprint::of(b"directory")),
+            },
+            How::Listed => {
+                let names: BTreeSet<&str> =
+                    self.below(name).filter_map(|rest| rest.split('/').next()).collect();
+                let mut hasher = FpHasher::new("names");
+                names.iter().for_each(|name| hasher.str(name));
+                Some(hasher.finish())
+            }
+            How::Content => {
+                let path = self.root.join(name);
+                *self.contents.entry(path).or_insert_with_key(|path| files::content(path))
+            }
+        }
+    }
+
+    /// Files below a directory, relative to it.
+    fn below(&self, directory: &str) -> impl Iterator<Item = &'a str> {
+        let is_root = directory.is_empty() || directory == ".";
+        let prefix = if is_root { String::new() } else { format!("{directory}/") };
+        let files = self.files.range(prefix.clone()..).map(|(name, _)| name.as_str());
+        let length = prefix.len();
+        files.take_while(move |name| name.starts_with(&prefix)).map(move |name| &name[length..])
+    }
+
+    /// Why a test with these uses is selected, if so.
+    pub fn change(&mut self, uses: &FileUses) -> Option<String> {
+        uses.files.iter().find_map(|(name, FileUse { how, then })| {
+            let now = self.state(name, *how);
+            let what = match (then, now) {
+                (then, now) if *then == now => return None,
+                _ if *how == How::Listed => "has other files in it, and it lists these",
+                (None, _) => "is new, and it looks for it",
+                (_, None) => "is gone, and it uses it",
+                _ => "changed, and it uses it",
+            };
+            let name = if name.is_empty() { "." } else { name };
+            Some(format!("{name} {what}"))
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! The library that is preloaded into the processes of tests and builds, to
+//! see which files of the project they use.
+
+use crate::compiler::runtime;
+use crate::compiler::toolchain::Compiler;
+use crate::ids::FpHasher;
+use crate::trace::uses::{self, Room};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Tells the keeper of a test which library its processes get.
+pub const VARIABLE: &str = "EDGEWISE_PRELOAD";
+const PRELOAD: &str = "LD_PRELOAD";
+/// The runtime of gcc's sanitizer refuses to start if another library comes
+/// before it, unless it is told otherwise.
+const ASAN: &str = "ASAN_OPTIONS";
+const ASAN_ORDER: &str = "verify_asan_link_order=0";
+const LIBRARY: &str = "libedgewise-files.so";
+
+/// The library, or why there is none.
+pub struct Preload {
+    library: Result<PathBuf, String>,
+    root: PathBuf,
+    /// Where the library is, if it could not stay in the state directory.
+    _elsewhere: Option<tempfile::TempDir>,
+}
+
+impl Preload {
+    /// Makes the library for a project, unless it is there already. That there is none is no
+    /// error: then nothing is recorded, and the traces say so.
+    pub fn make(state: &Path, root: &Path) -> Self {
+        let mut elsewhere = None;
+        let library = compile(state).and_then(|library| {
+            if is_plain(&library) {
+                return Ok(library);
+            }
+            let directory = tempfile::Builder::new().prefix("edgewise-preload").tempdir();
+            let directory = directory.map_err(|error| error.to_string())?;
+            let copy = directory.path().join(LIBRARY);
+            std::fs::copy(&library, &copy).map_err(|error| error.to_string())?;
+            elsewhere = Some(directory);
+            if is_plain(&copy) { Ok(copy) } else { Err(String::from("no path for LD_PRELOAD")) }
+        });
+        let library = library.and_then(|library| try_out(&library).map(|()| library));
+        let library = library.map_err(|why| format!("file uses are not recorded: {why}"));
+        Self { library, root: root.to_path_buf(), _elsewhere: elsewhere }
+    }
+
+    /// Makes the log in a trace directory. Returns the library that is to be
+    /// preloaded, if there is one.
+    pub fn prepare(&self, trace: &Path, room: Room) -> Option<&Path> {
+        let library = self.library.as_deref().map_err(String::clone);
+        let made = library.and_then(|library| {
+            let made = uses::create(trace, &self.root, library, room);
+            made.map(|()| library).map_err(|error| format!("no log of file uses: {error}"))
+        });
+        match made {
+            Ok(library) => Some(library),
+            Err(why) => {
+                let _ = uses::create_off(trace, &why);
+                None
+            }
+        }
+    }
+}
+
+/// Gives a command the library, behind those it has already: it is to see what
+/// these make of a call. `get` knows the variables that the command would have.
+pub fn add_to(command: &mut Command, library: &OsStr, get: impl Fn(&str) -> Option<OsString>) {
+    let joined = |name: &str, value: &OsStr| {
+        let mut joined = get(name).unwrap_or_default();
+        if !joined.is_empty() {
+            joined.push(":");
+        }
+        joined.push(value);
+        joined
+    };
+    command.env(PRELOAD, joined(PRELOAD, library));
+    command.env(ASAN, joined(ASAN, OsStr::new(ASAN_ORDER)));
+}
+
+/// Whether LD_PRELOAD can name it.
+fn is_plain(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| !path.contains([' ', '\t', '\n', ':', '$']))
+}
+
+/// The library in the state directory, made if it is not there.
+fn compile(state: &Path) -> Result<PathBuf, String> {
+    let compiler = ["cc", "gcc", "clang"].iter().find_map(|name| Compiler::find(name));
+    let compiler = compiler.ok_or("there is no C compiler")?;
+    let mut hasher = FpHasher::new("preload");
+    hasher.fp(&runtime::files_fingerprint());
+    // Asking it for its version takes longer than a test.
+    let program = compiler.display().to_string();
+    let stamp = std::fs::metadata(&program).and_then(|meta| Ok((meta.len(), meta.modified()?)));
+    hasher.str(&format!("{program} {:?}", stamp.ok()));
+    let directory = state.join("preload").join(hasher.finish().hex());
+    let library = directory.join(LIBRARY);
+    if library.exists() {
+        return library.canonicalize().map_err(|error| error.to_string());
+    }
+    let problem = |error: std::io::Error| error.to_string();
+    fs_err::create_dir_all(&directory).map_err(problem)?;
+    // In a directory of its own: others may be at it as well.
+    let scratch =
+        tempfile::Builder::new().prefix(".new").tempdir_in(&directory).map_err(problem)?;
+    runtime::write_files_sources(scratch.path()).map_err(problem)?;
+    let output = compiler
+        .command()
+        .current_dir(scratch.path())
+        .args(["-std=gnu11", "-O2", "-fPIC", "-shared", "-nostdlib", "-ffreestanding", "-w"])
+        .args(["-fvisibility=hidden", "-fno-stack-protector", "-fno-lto"])
+        .args(["-fno-delete-null-pointer-checks", "-Wl,--hash-style=gnu,-O1,-z,noexecstack"])
+        // Each mapping costs time at every start of a process.
+        .args(["-Wl,-z,norelro,-z,noseparate-code,--build-id=none"])
+        .args(["-o", LIBRARY, runtime::FILES_MAIN_SOURCE])
+        .env_remove(PRELOAD)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(problem)?;
+    if !output.status.success() {
+        let messages = String::from_utf8_lossy(&output.stderr);
+        let first = messages.lines().find_map(|line| line.split_once("error: "));
+        let first = first.map_or("", |(_, message)| message);
+        return Err(format!("the library does not compile: {first}"));
+    }
+    fs_err::rename(scratch.path().join(LIBRARY), &library).map_err(problem)?;
+    library.canonicalize().map_err(problem)
+}
+
+/// Whether a process starts with it, without a word: the loader complains of
+/// what it cannot load.
+fn try_out(library: &Path) -> Result<(), String> {
+    let output = Command::new("/bin/sh").args(["-c", ":"]).env(PRELOAD, library).output();
+    let output = output.map_err(|error| error.to_string())?;
+    let words = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() && words.is_empty() {
+        return Ok(());
+    }
+    Err(format!("the library does not load: {}", words.lines().next().unwrap_or_default()))
+}

@@ -1,0 +1,432 @@
+//! Which files of the project the processes of a test used, as the preloaded
+//! library noted it. `instrument-runtime/files/uses_format.h` is the
+//! definition of the log; a test holds the two together.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// The log, in the trace directory; and what found no room in it.
+const LOG_NAME: &str = "files";
+const MORE_NAME: &str = "files.more";
+/// Written by who starts the first process: its number.
+const FIRST_NAME: &str = "files.first";
+/// Why there is no log.
+const OFF_NAME: &str = "files.off";
+
+const MAGIC: &[u8; 8] = b"EDGWUSE1";
+const HEAD: usize = 80;
+const RECORD_HEAD: usize = 16;
+const COMPLETE: u32 = 1;
+
+const READ: u16 = 1;
+const WRITTEN: u16 = 2;
+const LOOKED_FOR: u16 = 3;
+const LISTED: u16 = 4;
+const EXECUTED: u16 = 5;
+const EXEC: u16 = 16;
+const SPAWN: u16 = 17;
+const SPAWNED: u16 = 18;
+const RETURNED: u16 = 19;
+const LOADED: u16 = 20;
+const MARK: u16 = 21;
+const UNSEEN: u16 = 64;
+
+/// A process was killed, or jumped away, while it noted something.
+const CUT: &[u8] = b"a process was interrupted while it noted a file";
+
+/// Directories that hold no files of a project.
+const SKIPPED: &[&str] = &[".git", ".hg", ".svn", ".edgewise"];
+
+/// The files that the processes of a test used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uses {
+    /// Below the root of the project, by absolute path.
+    pub files: BTreeMap<PathBuf, Use>,
+    /// Why some uses may be missing, if so.
+    pub incomplete: Option<String>,
+}
+
+impl Default for Uses {
+    fn default() -> Self {
+        Self { files: BTreeMap::new(), incomplete: Some(String::from("no file use was recorded")) }
+    }
+}
+
+/// How one file was used, by all processes of a test together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Use {
+    /// Opened so that its content counts, or loaded as a library.
+    pub read: bool,
+    /// Made, emptied, replaced or removed.
+    pub written: bool,
+    /// Asked for, or opened in vain.
+    pub looked_for: bool,
+    /// A directory whose names were read.
+    pub listed: bool,
+    pub executed: bool,
+    /// What came first.
+    pub first: First,
+    /// Nobody saw what was in it before it was written, though it may have been
+    /// looked for.
+    pub made: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum First {
+    /// What was there before the test may count.
+    #[default]
+    Input,
+    /// It comes from the test itself.
+    Output,
+}
+
+/// How much a log holds before it takes the slow way.
+#[derive(Clone, Copy)]
+pub struct Room {
+    pub bytes: u64,
+    /// A power of two.
+    pub table: u64,
+}
+
+impl Room {
+    pub const TEST: Self = Self { bytes: 256 << 10, table: 2 << 10 };
+    pub const BUILD: Self = Self { bytes: 16 << 20, table: 128 << 10 };
+}
+
+/// Makes the log of a test. The root is given as it is to be seen in the
+/// result; the kernel knows it without links.
+pub fn create(directory: &Path, root: &Path, library: &Path, room: Room) -> io::Result<()> {
+    let real = root.canonicalize()?;
+    let mut texts: Vec<u8> = Vec::new();
+    let mut places = Vec::new();
+    for text in [&*real, library, directory, root] {
+        places.push((HEAD + texts.len()) as u32);
+        texts.extend(text.as_os_str().as_bytes());
+        texts.push(0);
+    }
+    let table = (HEAD + texts.len()).next_multiple_of(64) as u64;
+    let records = table + room.table * 8;
+    let mut bytes = MAGIC.to_vec();
+    for number in [room.bytes, table, room.table, records, records] {
+        bytes.extend(number.to_le_bytes());
+    }
+    let root_length = real.as_os_str().len() as u32;
+    for number in [0, 0, 0, 0, places[0], places[1], places[2], root_length] {
+        bytes.extend(number.to_le_bytes());
+    }
+    bytes.extend(texts);
+    let file = std::fs::File::create_new(directory.join(LOG_NAME))?;
+    // All blocks now: on a full disk a process that writes to a hole dies.
+    // SAFETY: the descriptor is open.
+    let failed = unsafe {
+        use std::os::fd::AsRawFd;
+        libc::posix_fallocate(file.as_raw_fd(), 0, room.bytes as libc::off_t)
+    };
+    if failed != 0 {
+        return Err(io::Error::from_raw_os_error(failed));
+    }
+    file.write_all_at(&bytes, 0)?;
+    // Processes may run as somebody else; the directory says who may.
+    file.set_permissions(std::fs::Permissions::from_mode(0o666))
+}
+
+/// Says that nothing is recorded, and why.
+pub fn create_off(directory: &Path, why: &str) -> io::Result<()> {
+    std::fs::write(directory.join(OFF_NAME), why)
+}
+
+/// Names the first process, which has to have the library like all others.
+pub fn note_first(directory: &Path, process: u32) -> io::Result<()> {
+    std::fs::write(directory.join(FIRST_NAME), process.to_string())
+}
+
+impl Uses {
+    /// What the processes left in a trace directory.
+    pub fn read(directory: &Path) -> Self {
+        if let Ok(why) = std::fs::read_to_string(directory.join(OFF_NAME)) {
+            return Self { incomplete: Some(why), ..Self::default() };
+        }
+        let Ok(log) = std::fs::read(directory.join(LOG_NAME)) else { return Self::default() };
+        let more = std::fs::read(directory.join(MORE_NAME)).unwrap_or_default();
+        let first = std::fs::read_to_string(directory.join(FIRST_NAME)).ok();
+        let first = first.and_then(|number| number.parse().ok());
+        parse(&log, &more, first).unwrap_or_else(|| Self {
+            incomplete: Some(String::from("the log of file uses is damaged")),
+            ..Self::default()
+        })
+    }
+}
+
+impl Uses {
+    /// Adds what a later run of the same test used.
+    pub fn unite(&mut self, later: Self) {
+        for (path, used) in later.files {
+            let known = self.files.entry(path).or_insert(used);
+            known.read |= used.read;
+            known.written |= used.written;
+            known.looked_for |= used.looked_for;
+            known.listed |= used.listed;
+            known.executed |= used.executed;
+            known.made &= used.made;
+            if used.first == First::Input {
+                known.first = First::Input;
+            }
+        }
+        self.incomplete = self.incomplete.take().or(later.incomplete);
+    }
+}
+
+struct Record<'a> {
+    kind: u16,
+    process: u32,
+    serial: u32,
+    text: &'a [u8],
+}
+
+fn parse(log: &[u8], more: &[u8], first: Option<u32>) -> Option<Uses> {
+    if log.get(..8)? != MAGIC {
+        return None;
+    }
+    let (real, shown) = (text_at(log, u32_at(log, 64)?)?, {
+        let directory = u32_at(log, 72)?;
+        text_at(log, directory + text_at(log, directory)?.len() as u32 + 1)?
+    });
+    let start = usize::try_from(u64_at(log, 32)?).ok()?;
+    let mut records = Vec::new();
+    records_of(log.get(start..)?, &mut records)?;
+    records_of(more, &mut records)?;
+    let mut uses = Uses { files: BTreeMap::new(), incomplete: incomplete(&records, first) };
+    if u32_at(log, 60)? != 0 {
+        uses.incomplete.get_or_insert(String::from("a process had no room to note its files"));
+    }
+    let (real, shown) = (Path::new(OsStr::from_bytes(real)), Path::new(OsStr::from_bytes(shown)));
+    for record in &records {
+        let path = Path::new(OsStr::from_bytes(record.text));
+        let Ok(inside) = path.strip_prefix(real) else { continue };
+        if !(READ..=EXECUTED).contains(&record.kind) {
+            continue;
+        }
+        let is_skipped = |part: &OsStr| SKIPPED.iter().any(|skipped| part == *skipped);
+        if !inside.iter().any(is_skipped) {
+            note(&mut uses.files, shown.join(inside), record.kind);
+        }
+    }
+    for (path, used) in &mut uses.files {
+        used.listed |= used.read && path.is_dir();
+    }
+    Some(uses)
+}
+
+fn note(files: &mut BTreeMap<PathBuf, Use>, path: PathBuf, kind: u16) {
+    let first = if kind == WRITTEN { First::Output } else { First::Input };
+    let used = files.entry(path).or_insert(Use { first, ..Use::default() });
+    match kind {
+        READ => used.read = true,
+        WRITTEN => {
+            used.made |= !used.read && !used.executed;
+            used.written = true;
+        }
+        LOOKED_FOR => used.looked_for = true,
+        LISTED => used.listed = true,
+        _ => used.executed = true,
+    }
+}
+
+/// Why some uses may be missing. Each program that is executed has to say
+/// afterwards that it has the library: one that does not may be statically
+/// linked, or setuid, or whatever else, and was not seen.
+fn incomplete(records: &[Record<'_>], first: Option<u32>) -> Option<String> {
+    let unseen = |text: &[u8]| {
+        let text = String::from_utf8_lossy(text);
+        match text.split_once('\0') {
+            Some((program, why)) if !why.is_empty() => format!("{program} was not seen: {why}"),
+            _ => format!("{} was not seen", text.trim_end_matches('\0')),
+        }
+    };
+    let mut loads: HashMap<u32, usize> = HashMap::new(); // the last one of a process
+    for (place, record) in records.iter().enumerate() {
+        if record.kind == LOADED {
+            loads.insert(record.process, place);
+        }
+    }
+    let mut executing: HashMap<u32, &Record<'_>> = HashMap::new();
+    let mut spawning: HashMap<u32, (usize, &Record<'_>)> = HashMap::new();
+    for (place, record) in records.iter().enumerate() {
+        match record.kind & !UNSEEN {
+            MARK => return Some(String::from_utf8_lossy(record.text).into_owned()),
+            EXEC => {
+                if let Some(earlier) = executing.insert(record.process, record) {
+                    return Some(unseen(earlier.text));
+                }
+            }
+            SPAWN => {
+                spawning.insert(record.serial, (place, record));
+            }
+            RETURNED => {
+                executing.retain(|_, executed| executed.serial != record.serial);
+                spawning.remove(&record.serial);
+            }
+            LOADED => {
+                let executed = executing.remove(&record.process);
+                if let Some(executed) = executed.filter(|executed| executed.kind & UNSEEN != 0) {
+                    return Some(unseen(executed.text));
+                }
+            }
+            SPAWNED => {
+                let Some((start, spawned)) = spawning.remove(&record.serial) else { continue };
+                let is_loaded = loads.get(&record.process).is_some_and(|load| *load > start);
+                if !is_loaded || spawned.kind & UNSEEN != 0 {
+                    return Some(unseen(spawned.text));
+                }
+            }
+            _ => {}
+        }
+    }
+    let left = executing.into_values().chain(spawning.into_values().map(|(_, spawned)| spawned));
+    if let Some(record) = left.min_by_key(|record| record.serial) {
+        return Some(unseen(record.text));
+    }
+    match first {
+        Some(first) if loads.contains_key(&first) => None,
+        Some(_) => Some(String::from("its first program was not seen")),
+        None => Some(String::from("it is not known which program came first")),
+    }
+}
+
+/// All records. None if what is there is no record.
+fn records_of<'a>(bytes: &'a [u8], records: &mut Vec<Record<'a>>) -> Option<()> {
+    let mut rest = bytes;
+    while rest.len() >= RECORD_HEAD {
+        let size = u32_at(rest, 0)?;
+        let length = (size & !7) as usize;
+        if length == 0 {
+            break;
+        }
+        let record = rest.get(..length)?;
+        if size & COMPLETE == 0 {
+            records.push(Record { kind: MARK, process: 0, serial: 0, text: CUT });
+        } else {
+            let text = usize::from(u16_at(record, 6)?);
+            records.push(Record {
+                kind: u16_at(record, 4)?,
+                process: u32_at(record, 8)?,
+                serial: u32_at(record, 12)?,
+                text: record.get(RECORD_HEAD..RECORD_HEAD + text)?,
+            });
+        }
+        rest = &rest[length..];
+    }
+    Some(())
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+}
+
+/// The text at a place, up to its NUL.
+fn text_at(bytes: &[u8], at: u32) -> Option<&[u8]> {
+    let text = bytes.get(at as usize..)?;
+    text.get(..text.iter().position(|byte| *byte == 0)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compiler::runtime;
+
+    #[test]
+    fn the_library_has_the_same_numbers() {
+        let header = runtime::source("files/uses_format.h").expect("carried");
+        let kinds = [
+            ("READ", READ),
+            ("WRITTEN", WRITTEN),
+            ("LOOKED_FOR", LOOKED_FOR),
+            ("LISTED", LISTED),
+            ("EXECUTED", EXECUTED),
+            ("EXEC", EXEC),
+            ("SPAWN", SPAWN),
+            ("SPAWNED", SPAWNED),
+            ("RETURNED", RETURNED),
+            ("LOADED", LOADED),
+            ("MARK", MARK),
+            ("UNSEEN", UNSEEN),
+            ("COMPLETE", COMPLETE as u16),
+            ("USES_HEAD", HEAD as u16),
+            ("USE_HEAD", RECORD_HEAD as u16),
+        ];
+        for (name, number) in kinds {
+            let lines = header.lines().filter_map(|line| line.strip_prefix("#define EDGEWISE_"));
+            let mut values = lines.filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+            let value = values.next().and_then(|value| value.split_whitespace().next());
+            assert_eq!(value, Some(&*number.to_string()), "{name}");
+        }
+        assert!(header.contains(&format!("#define EDGEWISE_USES_NAME {LOG_NAME:?}\n")));
+        assert!(header.contains(&format!("#define EDGEWISE_USES_MORE_NAME {MORE_NAME:?}\n")));
+        assert!(header.contains(&format!("#define EDGEWISE_USES_MAGIC {:?}\n", "EDGWUSE1")));
+    }
+
+    fn record(kind: u16, process: u32, serial: u32, text: &[u8]) -> Record<'_> {
+        Record { kind, process, serial, text }
+    }
+
+    #[test]
+    fn a_program_that_does_not_say_it_has_the_library_is_not_seen() {
+        let start = || vec![record(LOADED, 1, 0, b"")];
+        let with = |more: Vec<Record<'static>>| {
+            let mut records = start();
+            records.extend(more);
+            incomplete(&records, Some(1))
+        };
+        assert_eq!(with(vec![]), None);
+        assert_eq!(with(vec![record(EXEC, 2, 1, b"a\0"), record(LOADED, 2, 0, b"")]), None);
+        assert_eq!(with(vec![record(EXEC, 2, 1, b"a\0"), record(RETURNED, 2, 1, b"")]), None);
+        let not_seen = Some(String::from("a was not seen: static"));
+        assert_eq!(with(vec![record(EXEC, 2, 1, b"a\0static")]), not_seen);
+        // A load before it was that of another program.
+        let late = vec![record(LOADED, 2, 0, b""), record(EXEC, 2, 1, b"a\0static")];
+        assert_eq!(with(late), not_seen);
+        // A child may be faster than its parent.
+        let spawned = |load: bool| {
+            let mut records = vec![record(SPAWN, 1, 1, b"a\0static")];
+            records.extend(load.then(|| record(LOADED, 2, 0, b"")));
+            records.push(record(SPAWNED, 2, 1, b"a"));
+            records
+        };
+        assert_eq!(with(spawned(true)), None);
+        assert_eq!(with(spawned(false)), not_seen);
+        assert_eq!(with(vec![record(SPAWN, 1, 1, b"a\0static")]), not_seen);
+        assert!(incomplete(&start(), Some(2)).is_some());
+        assert!(incomplete(&start(), None).is_some());
+    }
+
+    #[test]
+    fn what_is_written_first_is_an_output() {
+        let mut files = BTreeMap::new();
+        for (path, kind) in [
+            ("a", WRITTEN),
+            ("a", READ),
+            ("b", LOOKED_FOR),
+            ("b", WRITTEN),
+            ("c", READ),
+            ("c", WRITTEN),
+        ] {
+            note(&mut files, PathBuf::from(path), kind);
+        }
+        let of = |path: &str| files[Path::new(path)];
+        assert_eq!((of("a").first, of("a").made), (First::Output, true));
+        assert_eq!((of("b").first, of("b").made), (First::Input, true));
+        assert_eq!((of("c").first, of("c").made), (First::Input, false));
+    }
+}
