@@ -1,8 +1,10 @@
 //! `edgewise.toml`.
 
+use super::suites::{self, Written};
 use crate::compiler::project::CONFIG_FILE;
 use crate::compiler::settings::Settings;
-use crate::suite::{SuiteError, TestCase, list};
+use crate::suite::definition::Suite;
+use crate::suite::{SuiteError, TestCase};
 use anyhow::{Context, bail};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
@@ -26,6 +28,8 @@ pub struct Config {
     #[serde(default)]
     instrument: Settings,
     #[serde(default, rename = "suite")]
+    written: Vec<toml::Spanned<Written>>,
+    #[serde(skip)]
     suites: Vec<Suite>,
 }
 
@@ -36,20 +40,6 @@ pub struct Build {
     pub command: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-struct Suite {
-    name: String,
-    kind: Kind,
-    file: String,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Kind {
-    List,
-}
-
 impl Config {
     /// Reads the configuration of the project at `root`.
     pub fn read(root: &Path) -> anyhow::Result<Self> {
@@ -58,16 +48,25 @@ impl Config {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 bail!(
-                    "no {CONFIG_FILE} here or above\nhint: write one in the root of the project:\n\n    \
-                     [build]\n    command = \"make\"\n\n    [[suite]]\n    name = \"all\"\n    \
-                     kind = \"list\"\n    file = \"tests/list\"   # a name and a shell command a line"
+                    "no {CONFIG_FILE} here or above\nhint: `edgewise init` in the root of the project writes \
+                     one; or write it yourself:\n\n    [build]\n    command = \"make\"\n\n    [[suite]]\n    \
+                     name = \"all\"\n    kind = \"list\"\n    \
+                     file = \"tests/list\"   # a name and a shell command a line"
                 )
             }
             Err(error) => return Err(error.into()),
         };
-        let config: Self =
-            toml::from_str(&text).with_context(|| format!("{CONFIG_FILE} is not right"))?;
+        Self::parse(&text)
+    }
+
+    pub fn parse(text: &str) -> anyhow::Result<Self> {
+        let mut config: Self =
+            toml::from_str(text).with_context(|| format!("{CONFIG_FILE} is not right"))?;
         globs(&config.instrument.skip, "skip of [instrument]")?;
+        config.suites = suites::resolve(&config.written, text)?;
+        for suite in &config.suites {
+            globs(&suite.inputs, &format!("inputs of suite `{}`", suite.name))?;
+        }
         Ok(config)
     }
 
@@ -78,15 +77,11 @@ impl Config {
     /// All tests of all suites, in order.
     pub fn tests(&self, root: &Path) -> anyhow::Result<Vec<TestCase>> {
         if self.suites.is_empty() {
-            bail!("{CONFIG_FILE} names no suite\nhint: add a [[suite]] with name, kind and file");
+            bail!("{CONFIG_FILE} names no suite\nhint: add a [[suite]] with name and kind");
         }
         let mut tests = Vec::new();
         for suite in &self.suites {
-            match suite.kind {
-                Kind::List => {
-                    tests.extend(list::read(&root.join(&suite.file), &suite.file, &suite.name)?);
-                }
-            }
+            tests.extend(suite.tests(root)?);
         }
         let mut seen = HashSet::new();
         if let Some(twice) = tests.iter().find(|test| !seen.insert(&test.name)) {
@@ -97,7 +92,7 @@ impl Config {
 
     /// Files whose content is known in another way: the lists of tests.
     pub fn suite_files(&self) -> impl Iterator<Item = &str> {
-        self.suites.iter().map(|suite| suite.file.as_str())
+        self.suites.iter().filter_map(Suite::file)
     }
 
     pub fn ignored(&self) -> anyhow::Result<GlobSet> {

@@ -17,6 +17,7 @@ mod roles;
 mod selecting;
 mod snapshot;
 mod uses;
+mod suites;
 mod workspace;
 
 use crate::compiler::ld::is_linker_name;

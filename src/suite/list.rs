@@ -1,17 +1,50 @@
-//! Suites of kind `list`: a name and a command a line.
+//! Suites of kind `list`: a name and a command a line, in a file or printed by a
+//! generator. And of kind `cases`: a program of many tests, which it lists.
 
+use super::tool::Place;
 use super::{SuiteError, TestCase};
-use std::path::Path;
+use std::collections::HashSet;
 
-/// Reads a list. The first word of a line is the name, the rest the command;
-/// empty lines and lines that begin with `#` are left out.
-pub fn read(path: &Path, shown: &str, suite: &str) -> Result<Vec<TestCase>, SuiteError> {
-    let text = fs_err::read_to_string(path)
-        .map_err(|error| SuiteError::Read { path: shown.to_string(), what: error.kind() })?;
-    parse(&text, shown, suite)
+/// Reads a list from a file, which is relative to the root.
+pub fn read(place: &Place, file: &str) -> Result<Vec<TestCase>, SuiteError> {
+    let text = fs_err::read_to_string(place.root.join(file))
+        .map_err(|error| SuiteError::Read { path: file.to_string(), what: error.kind() })?;
+    parse(&text, file, place)
 }
 
-fn parse(text: &str, shown: &str, suite: &str) -> Result<Vec<TestCase>, SuiteError> {
+/// Runs a shell command that prints a list.
+pub fn generate(place: &Place, generator: &str) -> Result<Vec<TestCase>, SuiteError> {
+    let text = place.run(&["/bin/sh", "-c", generator], None, "")?;
+    parse(&text, &format!("suite `{}`: `{generator}`", place.suite), place)
+}
+
+/// Runs a shell command that prints names of cases, each of which is a test of
+/// its own.
+pub fn cases(place: &Place, list: &str, command: &str) -> Result<Vec<TestCase>, SuiteError> {
+    let text = place.run(&["/bin/sh", "-c", list], None, "")?;
+    let names: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let mut seen = HashSet::new();
+    if let Some(twice) = names.iter().find(|name| !seen.insert(**name)) {
+        return Err(place.error(format!("`{list}` prints the case `{twice}` twice")));
+    }
+    let case = |name: &str| {
+        let command = command.replace("{case}", &quoted(name));
+        TestCase {
+            directory: place.directory.to_path_buf(),
+            ..TestCase::shell(name.to_string(), command)
+        }
+    };
+    Ok(names.into_iter().map(case).collect())
+}
+
+/// A word as the shell reads it.
+pub fn quoted(word: &str) -> String {
+    shlex::try_quote(word).map_or_else(|_| word.to_string(), |text| text.into_owned())
+}
+
+/// The first word of a line is the name, the rest the command; empty lines and
+/// lines that begin with `#` are left out.
+fn parse(text: &str, shown: &str, place: &Place) -> Result<Vec<TestCase>, SuiteError> {
     let mut tests: Vec<TestCase> = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -25,8 +58,8 @@ fn parse(text: &str, shown: &str, suite: &str) -> Result<Vec<TestCase>, SuiteErr
                 what: format!("`{line}` has a name but no command"),
             });
         };
-        let name = format!("{suite}/{name}");
-        tests.push(TestCase::shell(name, command.trim().to_string()));
+        let test = TestCase::shell(name.to_string(), command.trim().to_string());
+        tests.push(TestCase { directory: place.directory.to_path_buf(), ..test });
     }
     Ok(tests)
 }
@@ -34,18 +67,41 @@ fn parse(text: &str, shown: &str, suite: &str) -> Result<Vec<TestCase>, SuiteErr
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
+
+    fn place() -> Place<'static> {
+        Place { root: Path::new("/"), suite: "cli", directory: Path::new("") }
+    }
 
     #[test]
     fn reads_names_and_commands() {
-        let tests = parse("# all\n\none  ./a  -x\ntwo ./b\n", "list", "cli").unwrap();
-        let expected = [("cli/one", "./a  -x"), ("cli/two", "./b")];
+        let tests = parse("# all\n\none  ./a  -x\ntwo ./b\n", "list", &place()).unwrap();
+        let expected = [("one", "./a  -x"), ("two", "./b")];
         let expected = expected.map(|(n, c)| TestCase::shell(n.to_string(), c.to_string()));
         assert_eq!(tests, expected);
     }
 
     #[test]
     fn a_name_alone_is_an_error_with_its_place() {
-        let error = parse("one ./a\ntwo\n", "tests/list", "cli").unwrap_err();
+        let error = parse("one ./a\ntwo\n", "tests/list", &place()).unwrap_err();
         assert_eq!(error.to_string(), "tests/list:2: `two` has a name but no command");
+    }
+
+    #[test]
+    fn a_generator_that_fails_is_named_with_its_words() {
+        let error = generate(&place(), "echo no list >&2; exit 3").unwrap_err().to_string();
+        for part in ["suite `cli`", "exit 3", "exit status: 3", "no list"] {
+            assert!(error.contains(part), "{error}");
+        }
+        let tests = generate(&place(), "echo a true; echo b false").unwrap();
+        assert_eq!(tests.iter().map(|test| test.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    }
+
+    #[test]
+    fn cases_are_quoted() {
+        let tests = cases(&place(), "printf 'one\\ntwo words\\n'", "./t --only {case}").unwrap();
+        let expected = [("one", "./t --only one"), ("two words", "./t --only 'two words'")];
+        assert_eq!(tests, expected.map(|(n, c)| TestCase::shell(n.into(), c.into())));
+        assert!(cases(&place(), "echo a; echo a", "{case}").is_err());
     }
 }

@@ -1,14 +1,22 @@
 //! Test suites: which tests there are, and how one is run.
 
+mod automake;
 pub mod channel;
+mod cmake_regex;
+mod ctest;
+pub mod definition;
 pub mod judgement;
 pub mod keeper;
-pub mod list;
+mod list;
+mod meson;
 pub mod output;
 pub mod pool;
 pub mod preload;
 pub mod process;
 pub mod schedule;
+mod scripts;
+pub mod tap;
+mod tool;
 
 use crate::history::format::Outsider;
 use crate::ids::{Fingerprint, FpHasher};
@@ -16,12 +24,18 @@ use judgement::Judgement;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Stands for the root of the project.
+const ROOT_MARK: &str = "%ROOT%";
+
 /// One test of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TestCase {
     /// Configuration, suite and name: `cli/sum-basic`, `debug:cli/sum-basic`.
     pub name: String,
     pub command: TestCommand,
+    /// The root of the project, which its fingerprint leaves out: histories move
+    /// between machines, and build systems like absolute paths.
+    pub root: PathBuf,
     /// Where it runs, relative to the root of the project.
     pub directory: PathBuf,
     /// What it changes in the environment, in this order.
@@ -119,7 +133,11 @@ impl TestCase {
         let Self { command, directory, environment, timeout, judgement, .. } = self;
         let made_of =
             format!("{command:?} {directory:?} {environment:?} {timeout:?} {judgement:?}");
-        hasher.str(&made_of);
+        let root = format!("{:?}", self.root);
+        match root.trim_matches('"') {
+            "" | "/" => hasher.str(&made_of),
+            root => hasher.str(&made_of.replace(root, ROOT_MARK)),
+        };
         for need in &self.needs {
             hasher.str(need);
         }
@@ -138,4 +156,20 @@ pub enum SuiteError {
     /// A tool that knows the tests failed, or said what we do not understand.
     #[error("suite `{suite}`: {what}")]
     Tool { suite: String, what: String },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_may_move() {
+        let at = |root: &str| TestCase {
+            root: PathBuf::from(root),
+            ..TestCase::shell(String::from("s/t"), format!("{root}/build/t --data {root}/data"))
+        };
+        assert_eq!(at("/home/a/p").fingerprint(), at("/srv/b").fingerprint());
+        let other = TestCase::shell(String::from("s/t"), String::from("/srv/b/build/t"));
+        assert_ne!(at("/srv/b").fingerprint(), other.fingerprint());
+    }
 }

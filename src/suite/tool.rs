@@ -1,0 +1,89 @@
+//! Calls programs that know the tests of a project: `ctest`, `meson`, `make`, or
+//! a command of the user.
+
+use super::SuiteError;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Lines of a tool's own words that are shown.
+const WORDS_MAX: usize = 12;
+
+/// What a reader is told of its suite.
+pub struct Place<'a> {
+    pub root: &'a Path,
+    /// Name of the suite, with its configuration.
+    pub suite: &'a str,
+    /// Build directory, relative to the root.
+    pub directory: &'a Path,
+}
+
+impl Place<'_> {
+    pub fn error(&self, what: impl Into<String>) -> SuiteError {
+        SuiteError::Tool { suite: self.suite.to_string(), what: what.into() }
+    }
+
+    pub fn absolute(&self) -> PathBuf {
+        self.root.join(self.directory)
+    }
+
+    /// A path as tests have it: relative to the root if below it.
+    pub fn relative(&self, path: &str) -> PathBuf {
+        let path = self.absolute().join(path);
+        let of_root = path.strip_prefix(self.root).map(Path::to_path_buf);
+        // Tools may have resolved a link on the way to the root.
+        let resolved = || {
+            let root = self.root.canonicalize().ok()?;
+            path.strip_prefix(root).ok().map(Path::to_path_buf)
+        };
+        of_root.ok().or_else(resolved).unwrap_or(path)
+    }
+
+    /// Runs a program in a directory, the build directory if none is given, and
+    /// returns what it prints.
+    pub fn run(
+        &self,
+        words: &[&str],
+        directory: Option<&Path>,
+        input: &str,
+    ) -> Result<String, SuiteError> {
+        let shown = shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "));
+        let directory = directory.map_or_else(|| self.absolute(), Path::to_path_buf);
+        let place = directory.strip_prefix(self.root).unwrap_or(&directory).display().to_string();
+        let place = if place.is_empty() { String::from("the root") } else { place };
+        if !directory.is_dir() {
+            return Err(self.error(format!(
+                "its directory {place} is not there\nhint: build the project first"
+            )));
+        }
+        let failed = |what: &str| self.error(format!("`{shown}` in {place}: {what}"));
+        let [program, arguments @ ..] = words else { return Err(failed("no command")) };
+        let mut child = Command::new(program)
+            .args(arguments)
+            .current_dir(&directory)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| failed(&format!("cannot be run: {error}\nhint: install {program}")))?;
+        let stdin = child.stdin.take();
+        let output = std::thread::scope(|scope| {
+            // A tool that does not read all of its input is no trouble.
+            scope.spawn(|| stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
+            child.wait_with_output()
+        });
+        let output = output.map_err(|error| failed(&error.to_string()))?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        if !output.status.success() {
+            let words = String::from_utf8_lossy(&output.stderr);
+            let words = if words.trim().is_empty() { &text } else { &*words };
+            return Err(failed(&format!("{}\n{}", output.status, last_lines(words))));
+        }
+        Ok(text)
+    }
+}
+
+fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    lines[lines.len().saturating_sub(WORDS_MAX)..].join("\n")
+}
