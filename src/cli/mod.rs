@@ -4,6 +4,7 @@ mod build_state;
 pub mod building;
 pub mod command;
 pub mod config;
+mod detecting;
 pub mod exit;
 pub mod files;
 mod interrupt;
@@ -42,6 +43,7 @@ struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    Init(command::init::Args),
     Build(command::build::Args),
     Run(command::run::Args),
     Select(command::select::Args),
@@ -97,6 +99,7 @@ fn called_as_keeper() -> Option<(OsString, Vec<OsString>)> {
 
 fn dispatch(command: &Command) -> anyhow::Result<i32> {
     match command {
+        Command::Init(args) => command::init::run(args),
         Command::Build(args) => command::build::run(args),
         Command::Run(args) => command::run::run(args),
         Command::Select(args) => command::select::run(args),

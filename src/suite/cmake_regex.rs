@@ -173,7 +173,6 @@ mod tests {
         assert!(matches("\\d", "d"));
         assert!(!matches("\\d", "1"));
         assert!(matches("a~&#-z", "a~&#-z"));
-        assert!(matches("(?:x)?", ""));
     }
 
     #[test]
@@ -205,7 +204,8 @@ mod tests {
 
     #[test]
     fn what_cmake_rejects_is_rejected() {
-        for expression in ["(a*)*", "a**", "*a", "a)", "(a", "[a", "a\\", "[b-a]", "^*", "(a|b*)+"]
+        for expression in
+            ["(?:x)", "(a*)*", "a**", "*a", "a)", "(a", "[a", "a\\", "[b-a]", "^*", "(a|b*)+"]
         {
             assert!(translate(expression).is_err(), "{expression}");
         }

@@ -6,6 +6,7 @@ pub mod cfg;
 pub mod demo;
 pub mod doctor;
 pub mod history;
+pub mod init;
 pub mod instrument;
 pub mod run;
 pub mod select;
