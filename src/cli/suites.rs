@@ -174,7 +174,8 @@ fn check_keys(written: &Written) -> anyhow::Result<()> {
         ("build-type", written.build_type.is_some()),
     ];
     let known = written.kind.keys();
-    for (key, _) in given.iter().filter(|(key, is_given)| *is_given && !known.contains(key)) {
+    let mut foreign = given.iter().filter(|(key, is_given)| *is_given && !known.contains(key));
+    if let Some((key, _)) = foreign.next() {
         let kind = written.kind.shown();
         let all = known.join("`, `");
         let hint = match known {
