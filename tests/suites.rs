@@ -207,6 +207,37 @@ fn ctest_without_a_module_has_no_limit_and_names_no_root() {
 }
 
 #[test]
+fn several_configurations_of_one_project() {
+    let project = Project::empty();
+    let text = "cmake_minimum_required(VERSION 3.19)\nproject(p C)\nenable_testing()\nadd_executable(prog main.c)\n\
+        add_test(NAME program COMMAND prog)\nadd_test(NAME which COMMAND sh -c \"test $<CONFIG> = Debug\")\n";
+    project.write("CMakeLists.txt", text);
+    project.write("main.c", MAIN);
+    must(
+        &project,
+        "cmake -G 'Ninja Multi-Config' -S . -B build && cmake --build build --config Debug",
+    );
+    let each = ["Debug", "Release", "None"].map(|name| {
+        let build_type = match name {
+            "None" => String::new(),
+            _ => format!("build-type = \"{name}\"\n"),
+        };
+        format!("[[suite]]\nname = \"s\"\nkind = \"ctest\"\nconfiguration = \"{name}\"\ndirectory = \"build\"\n{build_type}")
+    });
+    project.write("edgewise.toml", &each.concat());
+    let mut theirs = Vec::new();
+    for name in ["Debug", "Release", "None"] {
+        let option = if name == "None" { String::new() } else { format!("-C {name}") };
+        let (text, _) = sh(&project, &format!("ctest --test-dir build {option}"));
+        let named =
+            of_ctest(&text).into_iter().map(|(test, outcome)| (format!("{name}:{test}"), outcome));
+        theirs.extend(named);
+    }
+    assert_eq!(theirs.len(), 6);
+    compare(&project, &tests(&project), &theirs);
+}
+
+#[test]
 fn ctest_complains() {
     let project = Project::empty();
     project.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.13)\nproject(p NONE)\nenable_testing()\nadd_test(NAME a COMMAND true)\nset_tests_properties(a PROPERTIES PASS_REGULAR_EXPRESSION \"(a*)*\")\n");

@@ -87,8 +87,12 @@ impl Directory<'_> {
         let ask =
             |words: &[&str]| self.place.run(&[&plain[..], words].concat(), Some(&absolute), &text);
         // What make says of targets is understood in one language.
-        let script_of = |target| ask(&["LC_ALL=C", "make", "-f", "-", "-n", "--trace", target]);
-        let answer = ask(&["make", "-f", "-", "-s", "edgewise-facts"])?;
+        let make = ["make", "--no-print-directory", "-f", "-"];
+        let script_of = |target| {
+            let words = [&["LC_ALL=C"], &make[..], &["-n", "--trace", target]].concat();
+            ask(&words)
+        };
+        let answer = ask(&[&make[..], &["-s", "edgewise-facts"]].concat())?;
         let facts = Facts::parse(&answer);
         let below =
             facts.words("SUBDIRS").filter(|name| *name != ".").map(|name| self.inside.join(name));
@@ -202,9 +206,10 @@ impl<'a> Facts<'a> {
 
     /// The name of a test without the way to the sources.
     fn plain<'t>(&self, test: &'t str) -> &'t str {
-        let sources = self.variables.get("srcdir").copied().unwrap_or(".");
-        let inside = test.strip_prefix(sources).and_then(|rest| rest.strip_prefix('/'));
-        inside.unwrap_or(test)
+        let sources = ["srcdir", "abs_srcdir", "abs_builddir"].iter();
+        let mut sources = sources.filter_map(|name| self.variables.get(name));
+        let inside = |source: &&str| test.strip_prefix(*source)?.strip_prefix('/');
+        sources.find_map(inside).unwrap_or(test)
     }
 
     fn shell(&self, script: String) -> TestCommand {
@@ -218,7 +223,9 @@ impl<'a> Facts<'a> {
         let ours: HashMap<String, String> = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect();
-        for (name, value) in &self.exported {
+        // What is not text is neither ours to compare nor the Makefile's to say.
+        let exported = self.exported.iter().filter(|(_, value)| !value.contains('\u{fffd}'));
+        for (name, value) in exported {
             if ours.get(*name).map(String::as_str) != Some(value) {
                 let change = Change::Set(value.to_string());
                 changes.push(Variable { name: name.to_string(), change });

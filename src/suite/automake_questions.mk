@@ -1,5 +1,5 @@
 
-$(foreach name,TESTS TEST_LOGS XFAIL_TESTS SUBDIRS SHELL srcdir,$(info edgewise: $(name) = $(strip $($(name)))))
+$(foreach name,TESTS TEST_LOGS XFAIL_TESTS SUBDIRS SHELL srcdir abs_srcdir abs_builddir,$(info edgewise: $(name) = $(strip $($(name)))))
 
 .PHONY: edgewise-force edgewise-facts edgewise-logs edgewise-serial
 edgewise-force:

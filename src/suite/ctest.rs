@@ -1,7 +1,7 @@
 //! Suites of kind `ctest`: tests and their properties as CTest lists them. Each
 //! command is run by us, and judged as CTest does.
 
-use super::tool::Place;
+use super::tool::{Place, shown};
 use super::{Change, SuiteError, TestCase, TestCommand, Variable, cmake_regex};
 use serde::Deserialize;
 use serde_json::Value;
@@ -41,8 +41,13 @@ struct Property {
     value: Value,
 }
 
-/// Asks CTest for the tests of a build directory.
-pub fn read(place: &Place, build_type: Option<&str>) -> Result<Vec<TestCase>, SuiteError> {
+/// Asks CTest for the tests of a build directory. The timeout is for those that
+/// have none of their own, in the place of CTest's general one.
+pub fn read(
+    place: &Place,
+    build_type: Option<&str>,
+    timeout: Option<Duration>,
+) -> Result<Vec<TestCase>, SuiteError> {
     let mut words = vec!["ctest", LIST];
     if let Some(build_type) = build_type {
         words.extend(["-C", build_type]);
@@ -52,16 +57,12 @@ pub fn read(place: &Place, build_type: Option<&str>) -> Result<Vec<TestCase>, Su
         return Err(place.error(format!(
             "{} has no CTestTestfile.cmake\nhint: `directory` names the build directory of \
              CMake, and the project has to call enable_testing()",
-            if place.directory.as_os_str().is_empty() {
-                "the root".into()
-            } else {
-                place.directory.to_string_lossy()
-            }
+            shown(place.directory)
         )));
     }
     let text = place.run(&words, None, "")?;
     let settings = fs_err::read_to_string(place.absolute().join(SETTINGS)).unwrap_or_default();
-    parse(&text, default_timeout(&settings), place)
+    parse(&text, timeout.or_else(|| default_timeout(&settings)), place)
 }
 
 /// The timeout that `include(CTest)` leaves; without it there is none.

@@ -74,7 +74,9 @@ impl Suite {
         let suite = self.full_name();
         let place = Place { root, suite: &suite, directory: &self.directory };
         let mut tests = match &self.source {
-            Source::Ctest { build_type } => ctest::read(&place, build_type.as_deref()),
+            Source::Ctest { build_type } => {
+                ctest::read(&place, build_type.as_deref(), self.timeout)
+            }
             Source::Meson => meson::read(&place),
             Source::Automake => automake::read(&place),
             Source::Tap { patterns, command } => scripts::tap(&place, patterns, command.as_deref()),

@@ -7,7 +7,6 @@ use super::tool::Place;
 use super::{Change, SuiteError, TestCase, TestCommand, Variable};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
-use std::io::Write;
 use std::time::Duration;
 
 const SCRIPT: &str = include_str!("meson_tests.py");
@@ -46,9 +45,11 @@ struct Listed {
 /// Asks Meson for the tests of a build directory.
 pub fn read(place: &Place) -> Result<Vec<TestCase>, SuiteError> {
     let failed = |error: std::io::Error| place.error(format!("cannot write a script: {error}"));
-    let mut script = tempfile::Builder::new().suffix(".py").tempfile().map_err(failed)?;
-    script.write_all(SCRIPT.as_bytes()).map_err(failed)?;
-    let path = script.path().to_string_lossy().into_owned();
+    // In a directory of its own, since Python looks for modules beside it.
+    let directory = tempfile::tempdir().map_err(failed)?;
+    let path = directory.path().join("meson_tests.py");
+    fs_err::write(&path, SCRIPT).map_err(failed)?;
+    let path = path.to_string_lossy();
     if place.absolute().is_dir() && !place.absolute().join("meson-private").exists() {
         return Err(place.error(
             "its directory is not one that `meson setup` made\nhint: `directory` names the build \

@@ -49,8 +49,7 @@ impl Place<'_> {
     ) -> Result<String, SuiteError> {
         let shown = shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "));
         let directory = directory.map_or_else(|| self.absolute(), Path::to_path_buf);
-        let place = directory.strip_prefix(self.root).unwrap_or(&directory).display().to_string();
-        let place = if place.is_empty() { String::from("the root") } else { place };
+        let place = shown(directory.strip_prefix(self.root).unwrap_or(&directory));
         if !directory.is_dir() {
             return Err(self.error(format!(
                 "its directory {place} is not there\nhint: build the project first"
@@ -80,6 +79,14 @@ impl Place<'_> {
             return Err(failed(&format!("{}\n{}", output.status, last_lines(words))));
         }
         Ok(text)
+    }
+}
+
+/// A directory of the project for people.
+pub fn shown(directory: &Path) -> String {
+    match directory.display().to_string() {
+        root if root.is_empty() => String::from("the root"),
+        other => other,
     }
 }
 
