@@ -5,7 +5,7 @@ use super::tool::{Place, shown};
 use super::{Change, SuiteError, TestCase, TestCommand, Variable, cmake_regex};
 use serde::Deserialize;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 const LIST: &str = "--show-only=json-v1";
@@ -13,6 +13,7 @@ const LIST: &str = "--show-only=json-v1";
 const MAJOR: u64 = 1;
 /// Where CTest keeps the timeout of tests without one of their own.
 const SETTINGS: &str = "DartConfiguration.tcl";
+const DISABLED: &str = "it is DISABLED in CMake";
 
 #[derive(Deserialize)]
 struct List {
@@ -48,10 +49,6 @@ pub fn read(
     build_type: Option<&str>,
     timeout: Option<Duration>,
 ) -> Result<Vec<TestCase>, SuiteError> {
-    let mut words = vec!["ctest", LIST];
-    if let Some(build_type) = build_type {
-        words.extend(["-C", build_type]);
-    }
     if place.absolute().is_dir() && !place.absolute().join("CTestTestfile.cmake").exists() {
         // CTest itself would list no tests, and be content.
         return Err(place.error(format!(
@@ -60,9 +57,35 @@ pub fn read(
             shown(place.directory)
         )));
     }
-    let text = place.run(&words, None, "")?;
+    let ask = |option: &str| {
+        let mut words = vec!["ctest", option];
+        words.extend(build_type.iter().flat_map(|name| ["-C", name]));
+        place.run(&words, None, "")
+    };
+    let text = ask(LIST)?;
     let settings = fs_err::read_to_string(place.absolute().join(SETTINGS)).unwrap_or_default();
-    parse(&text, timeout.or_else(|| default_timeout(&settings)), place)
+    let mut tests = parse(&text, timeout.or_else(|| default_timeout(&settings)), place)?;
+    add_unavailable(&mut tests, &ask("-N")?);
+    Ok(tests)
+}
+
+/// Adds what only the list for people has: tests that are not there in this
+/// configuration, which CTest fails to run.
+fn add_unavailable(tests: &mut Vec<TestCase>, names: &str) {
+    let known: HashSet<String> = tests.iter().map(|test| test.name.clone()).collect();
+    for line in names.lines() {
+        let numbered = line.trim_start().strip_prefix("Test ").map(str::trim_start);
+        let Some((_, name)) = numbered.and_then(|rest| rest.strip_prefix('#')?.split_once(": "))
+        else {
+            continue;
+        };
+        let enabled = name.strip_suffix(" (Disabled)");
+        if !known.contains(name) && !enabled.is_some_and(|name| known.contains(name)) {
+            let disabled = enabled.map(|_| String::from(DISABLED));
+            let name = enabled.unwrap_or(name).to_string();
+            tests.push(TestCase { name, disabled, ..TestCase::default() });
+        }
+    }
 }
 
 /// The timeout that `include(CTest)` leaves; without it there is none.
@@ -181,7 +204,7 @@ fn test_case(
             "PROCESSORS" => test.resources.processors = (number()? as usize).max(1),
             "LABELS" => test.labels = strings()?,
             "DISABLED" if is_true(value) => {
-                test.disabled = Some(String::from("it is DISABLED in CMake"));
+                test.disabled = Some(String::from(DISABLED));
             }
             // How costs are reckoned, what is attached, and what projects invent.
             _ => {}
@@ -349,6 +372,19 @@ mod tests {
         assert_eq!(tests[4].after, ["use", "up"]);
         assert!(tests[1].disabled.is_some());
         assert_eq!(tests[0].command, TestCommand::Words(vec![]));
+    }
+
+    #[test]
+    fn tests_that_only_the_other_list_has_are_not_available() {
+        let mut tests =
+            parsed(r#"{"name":"a"},{"name":"b","properties":[{"name":"DISABLED","value":true}]}"#)
+                .unwrap();
+        let names = "Test project /p\n  Test  #1: a\n  Test  #2: b (Disabled)\n  Test #10: c: d\n  Test #11: e (Disabled)\n\nTotal Tests: 4\n";
+        add_unavailable(&mut tests, names);
+        let shown: Vec<_> =
+            tests.iter().map(|test| (test.name.as_str(), test.disabled.is_some())).collect();
+        assert_eq!(shown, [("a", false), ("b", true), ("c: d", false), ("e", true)]);
+        assert_eq!(tests[2].command, TestCommand::Words(vec![]));
     }
 
     #[test]

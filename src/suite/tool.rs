@@ -47,7 +47,7 @@ impl Place<'_> {
         directory: Option<&Path>,
         input: &str,
     ) -> Result<String, SuiteError> {
-        let shown = shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "));
+        let called = shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "));
         let directory = directory.map_or_else(|| self.absolute(), Path::to_path_buf);
         let place = shown(directory.strip_prefix(self.root).unwrap_or(&directory));
         if !directory.is_dir() {
@@ -55,7 +55,7 @@ impl Place<'_> {
                 "its directory {place} is not there\nhint: build the project first"
             )));
         }
-        let failed = |what: &str| self.error(format!("`{shown}` in {place}: {what}"));
+        let failed = |what: &str| self.error(format!("`{called}` in {place}: {what}"));
         let [program, arguments @ ..] = words else { return Err(failed("no command")) };
         let mut child = Command::new(program)
             .args(arguments)
