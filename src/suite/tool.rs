@@ -2,7 +2,7 @@
 //! a command of the user.
 
 use super::SuiteError;
-use std::io::Write;
+use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -57,21 +57,14 @@ impl Place<'_> {
         }
         let failed = |what: &str| self.error(format!("`{called}` in {place}: {what}"));
         let [program, arguments @ ..] = words else { return Err(failed("no command")) };
-        let mut child = Command::new(program)
+        // A file, since a pipe that nobody reads would end us.
+        let input = file_of(input).map_err(|error| failed(&error.to_string()))?;
+        let output = Command::new(program)
             .args(arguments)
             .current_dir(&directory)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
+            .stdin(input)
+            .output()
             .map_err(|error| failed(&format!("cannot be run: {error}\nhint: install {program}")))?;
-        let stdin = child.stdin.take();
-        let output = std::thread::scope(|scope| {
-            // A tool that does not read all of its input is no trouble.
-            scope.spawn(|| stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
-            child.wait_with_output()
-        });
-        let output = output.map_err(|error| failed(&error.to_string()))?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         if !output.status.success() {
             let words = String::from_utf8_lossy(&output.stderr);
@@ -80,6 +73,13 @@ impl Place<'_> {
         }
         Ok(text)
     }
+}
+
+fn file_of(text: &str) -> std::io::Result<Stdio> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(text.as_bytes())?;
+    file.rewind()?;
+    Ok(Stdio::from(file))
 }
 
 /// A directory of the project for people.
