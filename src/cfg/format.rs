@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 /// Any change to the types below or to how labels are made raises this: a
 /// record of another version cannot be compared with ours.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 const UNIT_MAGIC: &[u8; 8] = b"EDGWUNIT";
 const LINK_MAGIC: &[u8; 8] = b"EDGWLINK";
 const HEADER: usize = 20;
@@ -44,6 +44,9 @@ pub struct UnitIndex {
     /// Files whose text the unit is made of, as far as they are not the
     /// system's. Relative to the root where below it.
     pub files: Vec<String>,
+    /// Those of them that the preprocessor did not read: a generator named them,
+    /// by `#line`.
+    pub only_named: Vec<u32>,
     pub probe_count: u32,
     /// Names that nodes and initialisers mention.
     pub symbols: Vec<Symbol>,

@@ -17,8 +17,8 @@ mod recording;
 mod roles;
 mod selecting;
 mod snapshot;
-mod uses;
 mod suites;
+mod uses;
 mod workspace;
 
 use crate::compiler::ld::is_linker_name;

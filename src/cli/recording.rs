@@ -13,8 +13,10 @@ use crate::ids::Fingerprint;
 use crate::report::results::{Fate, TestResult};
 use crate::select::NewProgram;
 use crate::suite::TestCase;
+use crate::suite::cases::{self, Batch};
 use crate::suite::pool::{self, Event, Finished, Pool};
 use crate::suite::preload::Preload;
+use crate::suite::tap::SubTest;
 use crate::trace::derive::EdgeBits;
 use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
@@ -30,6 +32,9 @@ const KEPT_OUTPUT: usize = 64 * 1024;
 
 /// Why a test without any trace stays selected.
 pub const NO_PROGRAM: &str = "it ran no instrumented program";
+
+/// Why a case that did not run has failed.
+const NO_CASE: &str = "the process did not run it: nobody called edgewise_test_begin with its name";
 
 pub struct RunOptions {
     pub jobs: usize,
@@ -69,8 +74,12 @@ pub fn run(
         preload: &preload,
         asked_to_stop: &interrupt::asked_to_stop,
     };
-    let known = |test: &TestCase| history.test(&test.name).map(|test| test.milliseconds);
-    let expected = tests.iter().map(|test| known(test).map(Duration::from_millis)).collect();
+    let batches = cases::batches(tests);
+    let known = |batch: &Batch| {
+        let mut members = batch.members.iter().map(|member| history.test(&tests[*member].name));
+        members.next()?.map(|test| Duration::from_millis(test.milliseconds))
+    };
+    let expected = batches.iter().map(known).collect();
     let mut made_of = MadeOf::new(&files.now);
     let fingerprints = tests.iter().map(|test| made_of.fingerprint(test));
     let mut recorder = Recorder {
@@ -86,9 +95,17 @@ pub fn run(
         committed: Instant::now(),
         problem: None,
     };
-    let finished = pool.run(tests, |event| match event {
-        Event::Started(test) => recorder.progress.started(&tests[test].name),
-        Event::Finished(finished) => recorder.take(*finished),
+    let processes: Vec<TestCase> = batches.iter().map(|batch| batch.test.clone()).collect();
+    let finished = pool.run(&processes, |event| match event {
+        Event::Started(test) => recorder.progress.started(&processes[test].name),
+        Event::Finished(finished) => {
+            let batch = &batches[finished.test];
+            let failed = Fate::from(finished.ran.outcome).is_failure();
+            recorder.progress.ended(finished.test, &batch.test.name, failed);
+            for member in &batch.members {
+                recorder.take(*member, &finished);
+            }
+        }
     });
     recorder.results.interrupted = !finished;
     recorder.progress.clear();
@@ -131,7 +148,7 @@ pub fn record_one(
         committed: Instant::now(),
         problem: None,
     };
-    let (mut entry, rows) = recorder.entry(finished);
+    let (mut entry, rows) = recorder.entry(0, finished.ran.outcome, &finished);
     entry.outsider = outsider;
     history.record(&test.name, entry, rows);
     history.commit()?;
@@ -155,19 +172,31 @@ struct Recorder<'a> {
 }
 
 impl Recorder<'_> {
-    fn take(&mut self, finished: Finished) {
-        let (place, name) = (finished.test, &self.tests[finished.test].name);
+    /// Takes a test that has ended, which may be one of several in a process.
+    fn take(&mut self, place: usize, finished: &Finished) {
+        let test = &self.tests[place];
         for walked in finished.trace.walked.values() {
             self.results.steps += walked.steps;
             self.results.compared += walked.compared;
         }
+        let (outcome, why) = match &test.case {
+            Some(case) if finished.ran.outcome == Outcome::Passed => {
+                match finished.trace.cases.contains_key(case) {
+                    true => (Outcome::Passed, finished.ran.ending.clone()),
+                    false => (Outcome::Failed, String::from(NO_CASE)),
+                }
+            }
+            _ => (finished.ran.outcome, finished.ran.ending.clone()),
+        };
+        let parts = finished.ran.parts.iter().map(|part| (part_name(part), part_fate(part)));
         let mut result = TestResult {
-            name: name.clone(),
-            fate: Fate::from(finished.ran.outcome),
-            why: finished.ran.ending.clone(),
+            name: test.name.clone(),
+            fate: Fate::from(outcome),
+            why,
             duration: finished.ran.duration,
             times: finished.times,
             unstable: finished.unstable,
+            parts: parts.collect(),
             ..TestResult::default()
         };
         if result.fate.is_failure() {
@@ -175,13 +204,12 @@ impl Recorder<'_> {
             result.output = printed[printed.len().saturating_sub(KEPT_OUTPUT)..].to_vec();
             self.show_failure(&result);
         }
-        self.progress.ended(place, name, result.fate.is_failure());
-        let (test, rows) = self.entry(finished);
-        if test.outcome == Outcome::Passed {
-            let is_without = test.programs.is_empty().then(|| String::from(NO_PROGRAM));
-            result.unclean = test.unclean.clone().or(is_without);
+        let (entry, rows) = self.entry(place, outcome, finished);
+        if entry.outcome == Outcome::Passed {
+            let is_without = entry.programs.is_empty().then(|| String::from(NO_PROGRAM));
+            result.unclean = entry.unclean.clone().or(is_without);
         }
-        self.history.record(name, test, rows);
+        self.history.record(&test.name, entry, rows);
         self.results.tests.push(result);
         if self.committed.elapsed() > COMMIT_EVERY && self.problem.is_none() {
             self.problem = self.history.commit().err().map(Into::into);
@@ -190,24 +218,29 @@ impl Recorder<'_> {
     }
 
     /// What the history keeps of a test. Only one that passed has rows.
-    fn entry(&mut self, finished: Finished) -> (Test, Vec<Row>) {
-        let Finished { test, ran, trace, unstable, .. } = finished;
+    fn entry(&mut self, place: usize, outcome: Outcome, finished: &Finished) -> (Test, Vec<Row>) {
+        let Finished { ran, trace, unstable, .. } = finished;
+        let test = &self.tests[place];
         let mut entry = Test {
-            fingerprint: self.fingerprints[test],
-            outcome: ran.outcome,
+            fingerprint: self.fingerprints[place],
+            outcome,
             unclean: trace.unclean.clone(),
             milliseconds: ran.duration.as_millis() as u64,
             programs: Vec::new(),
             inexact: false,
-            unstable,
+            unstable: *unstable,
             files: self.files,
             loaded: self.history.put_files(&FileState::new()),
             uses: self.history.put_uses(&FileUses::default()),
-            outsider: self.history.test(&self.tests[test].name).and_then(|t| t.outsider.clone()),
+            outsider: self.history.test(&test.name).and_then(|test| test.outsider.clone()),
         };
         if entry.outcome != Outcome::Passed || entry.unclean.is_some() {
             return (entry, Vec::new());
         }
+        let taken = match &test.case {
+            Some(case) => trace.cases.get(case),
+            None => Some(&trace.rows),
+        };
         let mut rows = Vec::new();
         let root = &self.workspace.project.root;
         for program in &trace.programs {
@@ -215,7 +248,7 @@ impl Recorder<'_> {
             for unit in units.clone() {
                 let id = unit.index.fingerprint;
                 self.history.put_unit(id, unit.raw.bytes());
-                if let Some(row) = trace.rows.get(&id) {
+                if let Some(row) = taken.and_then(|rows| rows.get(&id)) {
                     let counts = unit.index.procedures.iter().map(|p| p.edge_count);
                     rows.extend(rows_of_unit(id, counts, row));
                 }
@@ -242,7 +275,7 @@ impl Recorder<'_> {
             }
         }
         entry.loaded = self.history.put_files(&loaded);
-        entry.uses = self.history.put_uses(&self.seen.of_trace(&trace));
+        entry.uses = self.history.put_uses(&self.seen.of_trace(trace));
         (entry, rows)
     }
 
@@ -261,6 +294,20 @@ impl Recorder<'_> {
                 line.chars().map(|c| if c.is_control() && c != '\t' { '?' } else { c }).collect();
             eprintln!("    {line}");
         }
+    }
+}
+
+fn part_name(part: &SubTest) -> String {
+    format!("{} {}", part.number, part.description).trim_end().to_string()
+}
+
+fn part_fate(part: &SubTest) -> Fate {
+    if part.skip.is_some() {
+        Fate::Skipped
+    } else if part.ok || part.todo.is_some() {
+        Fate::Passed
+    } else {
+        Fate::Failed
     }
 }
 

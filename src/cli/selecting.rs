@@ -250,7 +250,9 @@ impl<'a> Selection<'a> {
             (0..).zip(self.tests).map(|(ix, test)| (test.name.as_str(), TestId(ix))).collect();
         let mut users: FxHashMap<TestId, Vec<TestId>> = FxHashMap::default();
         for (ix, test) in (0..).zip(self.tests) {
-            for need in test.needs.iter().filter_map(|need| places.get(need.as_str())) {
+            // What comes before it may leave something for it.
+            let needs = test.needs.iter().chain(&test.after);
+            for need in needs.filter_map(|need| places.get(need.as_str())) {
                 users.entry(*need).or_default().push(TestId(ix));
             }
         }
@@ -310,7 +312,9 @@ fn unit_files(old: &OldUnits, comparisons: &[Comparison]) -> UnitFiles {
         NewProgram::Unknown(_) => None,
     });
     for unit in old.values().chain(new.flatten()) {
-        files.all.extend(unit.index.files.iter().cloned());
+        let read = (0..).zip(&unit.index.files);
+        let read = read.filter(|(number, _)| !unit.index.only_named.contains(number));
+        files.all.extend(read.map(|(_, file)| file.clone()));
         files.sources.insert(unit.index.key.source.clone());
     }
     files

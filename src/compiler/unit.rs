@@ -234,6 +234,7 @@ impl Analysed<'_> {
                 command: unit.command.clone(),
                 detail: unit.detail,
                 files,
+                only_named: analysis.only_named.clone(),
                 probe_count: self.probe_count,
                 symbols: analysis.symbols.clone(),
                 outside: analysis.outside,

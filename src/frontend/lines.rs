@@ -99,6 +99,13 @@ impl LineMap {
         index
     }
 
+    /// Files that `#line` names, and that the preprocessor did not read.
+    pub fn only_named(&self) -> Vec<u32> {
+        let mut read = vec![false; self.files.len()];
+        self.runs.iter().for_each(|run| read[run.included as usize] = true);
+        (0..self.files.len() as u32).filter(|file| !read[*file as usize]).collect()
+    }
+
     /// File and line of an offset, or `None` before the first marker.
     pub fn place(&self, offset: u32) -> Option<Place> {
         let run = &self.runs[..self.runs.partition_point(|run| run.start <= offset)];

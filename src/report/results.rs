@@ -18,6 +18,8 @@ pub struct TestResult {
     pub unstable: bool,
     /// Why it stays selected although it passed.
     pub unclean: Option<String>,
+    /// Tests within it: what they are called, and whether they passed.
+    pub parts: Vec<(String, Fate)>,
     /// The end of what it printed, if it failed.
     pub output: Vec<u8>,
 }
@@ -79,6 +81,12 @@ pub fn json(results: &[TestResult]) -> serde_json::Value {
         });
         if let Some(why) = &result.unclean {
             value["unclean"] = why.clone().into();
+        }
+        if !result.parts.is_empty() {
+            let parts = result.parts.iter();
+            let parts = parts
+                .map(|(name, fate)| serde_json::json!({ "name": name, "outcome": fate.word() }));
+            value["parts"] = parts.collect();
         }
         if !result.output.is_empty() {
             value["output"] = String::from_utf8_lossy(&result.output).into();

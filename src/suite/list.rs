@@ -19,7 +19,8 @@ pub fn generate(place: &Place, generator: &str) -> Result<Vec<TestCase>, SuiteEr
 }
 
 /// Runs a shell command that prints names of cases, each of which is a test of
-/// its own.
+/// its own. With `{case}` in the command each has a process of its own; otherwise
+/// they are cases of one process.
 pub fn cases(place: &Place, list: &str, command: &str) -> Result<Vec<TestCase>, SuiteError> {
     let text = place.run(&["/bin/sh", "-c", list], None, "")?;
     let names: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -27,10 +28,12 @@ pub fn cases(place: &Place, list: &str, command: &str) -> Result<Vec<TestCase>, 
     if let Some(twice) = names.iter().find(|name| !seen.insert(**name)) {
         return Err(place.error(format!("`{list}` prints the case `{twice}` twice")));
     }
+    let is_alone = command.contains("{case}");
     let case = |name: &str| {
         let command = command.replace("{case}", &quoted(name));
         TestCase {
             directory: place.directory.to_path_buf(),
+            case: (!is_alone).then(|| name.to_string()),
             ..TestCase::shell(name.to_string(), command)
         }
     };

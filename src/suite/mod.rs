@@ -1,6 +1,7 @@
 //! Test suites: which tests there are, and how one is run.
 
 mod automake;
+pub mod cases;
 pub mod channel;
 mod cmake_regex;
 mod ctest;
@@ -54,6 +55,8 @@ pub struct TestCase {
     pub labels: Vec<String>,
     /// Listed, and never run: why.
     pub disabled: Option<String>,
+    /// It is this case of a process that runs several: see [`cases`].
+    pub case: Option<String>,
     /// Globs of files that it is made of, beside those it is seen to open.
     pub inputs: Vec<String>,
     /// Variables of the environment that count.

@@ -6,6 +6,7 @@ use super::judgement::Verdict;
 use super::keeper::{self, Report};
 use super::output;
 use super::preload;
+use super::tap::{self, SubTest};
 use super::{Change, TestCase, TestCommand, Variable};
 use crate::history::format::Outcome;
 use crate::trace::format::ENVIRONMENT;
@@ -35,6 +36,8 @@ pub struct Ran {
     /// A process died of a trap.
     pub trapped: bool,
     pub printed: Vec<u8>,
+    /// Tests within it, as its output tells.
+    pub parts: Vec<SubTest>,
     /// How its own process ended.
     pub status: ExitStatus,
 }
@@ -58,6 +61,7 @@ impl Ran {
             unclean: None,
             trapped: false,
             printed: Vec::new(),
+            parts: Vec::new(),
             status: ExitStatus::from_raw(1 << 8),
         }
     }
@@ -166,8 +170,11 @@ impl Processes {
             match streams {
                 Streams::File(output) => {
                     let file = fs_err::File::create(output)?.into_parts().0;
-                    keeper.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
-                    keeper.process_group(0);
+                    let errors = match case.judgement.tap {
+                        Some(_) => fs_err::File::create(errors_of(output))?.into_parts().0,
+                        None => file.try_clone()?,
+                    };
+                    keeper.stdin(Stdio::null()).stdout(file).stderr(errors).process_group(0);
                 }
                 // Signals of the terminal are for the test, as without us.
                 Streams::Own => {}
@@ -202,7 +209,7 @@ impl Processes {
             let why = "a process of the test was still running when it ended";
             unclean.get_or_insert(String::from(why));
         }
-        let printed = match streams {
+        let mut printed = match streams {
             Streams::File(output) => output::read(output)?,
             Streams::Own => Vec::new(),
         };
@@ -214,8 +221,14 @@ impl Processes {
         } else {
             case.judgement.judge(report.status, &printed)
         };
+        let parts = case.judgement.tap.map(|dialect| tap::parse(&printed, dialect).tests);
+        if let (Some(_), Streams::File(output)) = (&parts, streams) {
+            printed.extend(output::read(&errors_of(output))?);
+            let _ = std::fs::remove_file(errors_of(output));
+        }
         let status = report.status;
-        Ok(Ran { outcome, ending, duration, unclean, trapped: report.trapped, printed, status })
+        let (trapped, parts) = (report.trapped, parts.unwrap_or_default());
+        Ok(Ran { outcome, ending, duration, unclean, trapped, printed, parts, status })
     }
 
     /// Takes what has been said so far. What a process says before it ends is
@@ -240,13 +253,19 @@ impl Processes {
     }
 }
 
+/// Where a test prints to that says on its standard output what became of it.
+fn errors_of(output: &Path) -> PathBuf {
+    output.with_extension("err")
+}
+
 /// Why a test cannot even start, if so.
 fn cannot_start(test: &TestCase, directory: &Path) -> Option<String> {
     if !directory.is_dir() {
         return Some(format!("its working directory {} is not there", test.directory.display()));
     }
     if test.command == TestCommand::Words(Vec::new()) {
-        return Some(String::from("it has no command"));
+        let why = "it has no command: its program was not there when the suite was read";
+        return Some(String::from(why));
     }
     let mut required = test.judgement.required_files.iter();
     let missing = required.find(|file| !directory.join(file).exists())?;

@@ -113,7 +113,9 @@ impl<'a> Schedule<'a> {
 
     /// Why a test cannot do anything, if so.
     fn in_vain(&self, test: usize) -> Option<String> {
-        let failed = |need: &&usize| matches!(self.states[**need], State::Ended(outcome) if outcome != Outcome::Passed);
+        // One that had nothing to do is no obstacle.
+        let is_met = |outcome| matches!(outcome, Outcome::Passed | Outcome::Skipped);
+        let failed = |need: &&usize| matches!(self.states[**need], State::Ended(outcome) if !is_met(outcome));
         let need = self.needs[test].iter().find(failed)?;
         Some(format!("{}, which it needs, did not pass", self.tests[*need].name))
     }

@@ -47,6 +47,8 @@ pub struct Analysis {
     /// Files of the line map that hold text of the project, in the order of
     /// the places in nodes.
     pub files: Vec<String>,
+    /// Those of them that `#line` names, and that were not read.
+    pub only_named: Vec<u32>,
     pub problems: Vec<String>,
 }
 
@@ -184,6 +186,7 @@ fn analyse_with(
         only_called,
         small,
         files: tree.tokens.lines.files.clone(),
+        only_named: tree.tokens.lines.only_named(),
         problems,
     }
 }
