@@ -46,6 +46,10 @@ pub struct BuildState {
     pub inputs_incomplete: Option<String>,
     /// Build descriptions when the last build began that succeeded.
     pub descriptions: Option<FileState>,
+    /// All files when the last build of everything began that succeeded: what is
+    /// the same since then, the programs are made of.
+    #[serde(default)]
+    pub complete: Option<FileState>,
 }
 
 /// A state of an edgewise that did not record the files of builds.

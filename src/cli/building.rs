@@ -38,13 +38,22 @@ pub struct Built {
     pub without_runtime: BTreeSet<(String, String)>,
 }
 
+/// How much of the project a build builds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it: the command of the configuration.
+    Everything,
+    /// Nobody knows.
+    Something,
+}
+
 /// Runs a build command to its end.
-pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Built> {
+pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> anyhow::Result<Built> {
     let state = workspace.state();
     fs_err::create_dir_all(&state)?;
     let shims = make_shims(&state)?;
     let log = tempfile::Builder::new().prefix("build.").tempfile_in(&state)?;
-    let descriptions = files::descriptions(&files::scan(workspace)?);
+    let files = files::scan(workspace)?;
     // Programs that run during the build leave a trace here.
     let traces = tempfile::Builder::new().prefix("edgewise-build").tempdir()?;
     let mut path = OsString::from(&shims);
@@ -107,7 +116,10 @@ pub fn build(workspace: &Workspace, mut command: Command) -> anyhow::Result<Buil
     state.generator_files.extend(generator_files(workspace, traces.path()));
     state.add_uses(&workspace.project.root, &Uses::read(traces.path()));
     if built.code == 0 {
-        state.descriptions = Some(descriptions);
+        state.descriptions = Some(files::descriptions(&files));
+        if extent == Extent::Everything {
+            state.complete = Some(files);
+        }
     }
     state.write(workspace)?;
     Ok(built)

@@ -69,7 +69,10 @@ pub fn changes(
             found.push((name.clone(), Role::RetestAll));
             continue;
         }
-        if from_sources && built.generator_files.contains(name) {
+        // Since it is as it was when everything was built, the programs show what
+        // became of it.
+        let is_built = built.complete.as_ref().is_some_and(|c| c.get(name) == new.get(name));
+        if from_sources && built.generator_files.contains(name) && !is_built {
             found.push((name.clone(), Role::GeneratorInput));
             continue;
         }
@@ -87,7 +90,7 @@ pub fn changes(
             // are looked at.
             let may_be_shared = built.has_unknown_inputs && !units.sources.contains(name);
             let is_shared = may_be_shared || built.unanalysed.contains(name);
-            if from_sources && is_shared {
+            if from_sources && is_shared && !is_built {
                 found.push((name.clone(), Role::UnanalysedInput));
             }
             continue;
@@ -96,11 +99,11 @@ pub fn changes(
         let may_be_read = built.inputs.contains(name)
             || (is_new && built.missing.contains(name) && !is_header(name))
             || (built.inputs_incomplete.is_some() && !built.outputs.contains(name));
-        let role = if files::is_build_description(name) {
+        let role = if files::is_build_description(name) && !is_built {
             Role::BuildDescription
-        } else if name.ends_with(".c") {
+        } else if name.ends_with(".c") && !is_built {
             Role::Source
-        } else if from_sources && may_be_read {
+        } else if from_sources && may_be_read && !is_built {
             Role::BuildInput
         } else {
             Role::Unknown

@@ -56,8 +56,10 @@ pub fn select(
     selection.by_loaded(&candidates)?;
 
     let mut parts = Parts::default();
-    let from_sources =
-        (source == Source::Sources).then(|| FromSources::analyse(&workspace.project, &units));
+    let from_sources = (source == Source::Sources).then(|| {
+        let programs = programs.iter().map(|(id, (program, _))| (*id, program));
+        FromSources::analyse(&workspace.project, &units, programs)
+    });
     for (id, (program, tests)) in programs {
         let Some(old) = units.program(&program) else {
             for test in tests {
@@ -67,7 +69,7 @@ pub fn select(
             continue;
         };
         let new = match &from_sources {
-            Some(sources) => sources.program(&program),
+            Some(sources) => sources.program(id, &program),
             None => snapshot::from_build(&workspace.project, &program),
         };
         parts.comparisons.push(Comparison { old, new, tests });

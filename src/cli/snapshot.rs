@@ -69,15 +69,41 @@ impl OldUnits {
 }
 
 /// Preprocesses every unit as it is now; those with another text are analysed.
+/// Which units a program has, and how they are compiled, the programs say that
+/// are built; where there are none, those of the history.
 pub struct FromSources {
+    built: FxHashMap<Fingerprint, ProgramVersion>,
     units: FxHashMap<Fingerprint, Result<Arc<UnitVersion>, String>>,
     pub effort: Effort,
 }
 
 impl FromSources {
-    pub fn analyse(project: &Project, old: &OldUnits) -> Self {
+    pub fn analyse<'p>(
+        project: &Project,
+        old: &OldUnits,
+        programs: impl Iterator<Item = (Fingerprint, &'p Program)>,
+    ) -> Self {
+        let mut built = FxHashMap::default();
+        let mut wanted: FxHashMap<Fingerprint, Arc<UnitVersion>> = FxHashMap::default();
+        for (id, program) in programs {
+            // A unit that is as it was recorded is the one that was recorded.
+            let known = |unit: &Arc<UnitVersion>| {
+                let unit = old.0.get(&unit.fingerprint()).unwrap_or(unit);
+                (unit.fingerprint(), unit.clone())
+            };
+            match from_build(project, program) {
+                NewProgram::Version(version) => {
+                    wanted.extend(version.units.iter().map(known));
+                    built.insert(id, version);
+                }
+                NewProgram::Unknown(_) => {
+                    let units = program.units.iter().filter_map(|unit| old.0.get(unit));
+                    wanted.extend(units.map(known));
+                }
+            }
+        }
         let units: FxHashMap<_, _> =
-            old.0.par_iter().map(|(id, unit)| (*id, renew(project, unit))).collect();
+            wanted.par_iter().map(|(id, unit)| (*id, renew(project, unit))).collect();
         let analysed = units
             .iter()
             .filter(|(id, unit)| unit.as_ref().is_ok_and(|unit| unit.fingerprint() != **id))
@@ -87,20 +113,26 @@ impl FromSources {
             units_preprocessed: units.len(),
             units_analysed: analysed,
         };
-        Self { units, effort }
+        Self { built, units, effort }
     }
 
-    pub fn program(&self, old: &Program) -> NewProgram {
+    pub fn program(&self, id: Fingerprint, old: &Program) -> NewProgram {
+        let (ids, link, names): (Vec<Fingerprint>, _, _) = match self.built.get(&id) {
+            Some(built) => {
+                let ids = built.units.iter().map(|unit| unit.fingerprint()).collect();
+                (ids, built.link, &built.outside_names)
+            }
+            None => (old.units.clone(), old.link, &old.outside_names),
+        };
         let mut units = Vec::new();
-        for id in &old.units {
-            match self.units.get(id) {
+        for id in ids {
+            match self.units.get(&id) {
                 Some(Ok(unit)) => units.push(unit.clone()),
                 Some(Err(why)) => return NewProgram::Unknown(why.clone()),
                 None => return NewProgram::Unknown(String::from("its records cannot be read")),
             }
         }
-        let names = old.outside_names.clone();
-        NewProgram::Version(ProgramVersion::new(old.path.clone(), old.link, units, names))
+        NewProgram::Version(ProgramVersion::new(old.path.clone(), link, units, names.clone()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! `edgewise build`: a build with probes.
 
-use crate::cli::building::{self, Built};
+use crate::cli::building::{self, Built, Extent};
 use crate::cli::workspace::Workspace;
 use crate::compiler::settings::{COUNT_ENTRIES_VARIABLE, GRANULARITY_VARIABLE};
 use crate::report::text::counted;
@@ -46,7 +46,11 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     if args.count_entries {
         command.env(COUNT_ENTRIES_VARIABLE, "1");
     }
-    let built = building::build(&workspace, command)?;
+    let extent = match args.command.is_empty() {
+        true => Extent::Everything,
+        false => Extent::Something,
+    };
+    let built = building::build(&workspace, command, extent)?;
     eprint!("{}", summary(&built));
     Ok(built.code)
 }

@@ -3,7 +3,7 @@
 
 use super::build;
 use super::run::{RunArgs, exit_code, not_run, summary};
-use crate::cli::building;
+use crate::cli::building::{self, Extent};
 use crate::cli::exit;
 use crate::cli::recording;
 use crate::cli::selecting;
@@ -34,7 +34,8 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     if args.no_build {
         eprintln!("edgewise: not built first, so edits since the last build are not seen");
     } else {
-        let built = building::build(&workspace, build::configured(&workspace)?)?;
+        let built =
+            building::build(&workspace, build::configured(&workspace)?, Extent::Everything)?;
         if built.code != 0 {
             eprintln!("edgewise: the build failed with code {}", built.code);
             return Ok(built.code);
