@@ -1,4 +1,4 @@
-//! The examples of Rothermel and Harrold (1997) with the paper's own answers:
+//! The papers' examples with the papers' own answers:
 //! real programs, built with probes, run, changed and compared. What is
 //! expected is in `testdata/papers`.
 
@@ -8,7 +8,7 @@ use edgewise::cfg::format::{Graph, NodeKind, RawRecord};
 use edgewise::history::History;
 use edgewise::ids::NodeId;
 use edgewise::report::graph;
-use edgewise::select::program::edge_name;
+use edgewise::select::explain::edge_name;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use support::{Project, copy, testdata};
@@ -16,6 +16,9 @@ use support::{Project, copy, testdata};
 #[derive(Deserialize)]
 struct Example {
     procedure: Option<String>,
+    /// More lines of edgewise.toml.
+    #[serde(default)]
+    config: String,
     test: Vec<Test>,
     case: Vec<Case>,
 }
@@ -36,6 +39,9 @@ struct Case {
     selects_all: BTreeSet<String>,
     #[serde(default)]
     multiply_visited: BTreeSet<String>,
+    /// What other algorithms than SelectInterTests select.
+    #[serde(default)]
+    by: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// The names of the paper's statements, by line of the old version.
@@ -79,10 +85,17 @@ fn recorded(name: &str, example: &Example) -> Project {
     std::fs::remove_file(project.path("old.c")).unwrap();
     project.write("Makefile", "prog: main.c\n\t$(CC) -O2 -w -o prog main.c\n");
     project.write_config();
+    project.write("edgewise.toml", &(project.read("edgewise.toml") + &example.config));
     let list = example.test.iter().map(|test| format!("{} ./prog {}\n", test.name, test.args));
     project.write("tests.list", &list.collect::<String>());
     project.record();
     project
+}
+
+fn names_selected(answer: &serde_json::Value) -> BTreeSet<String> {
+    let names = answer["selected"].as_array().unwrap().iter();
+    let names = names.map(|test| test["name"].as_str().unwrap().rsplit('/').next().unwrap());
+    names.map(String::from).collect()
 }
 
 fn check(name: &str) {
@@ -93,14 +106,18 @@ fn check(name: &str) {
     for case in &example.case {
         let source = testdata("papers").join(name).join(&case.version);
         project.write("main.c", &std::fs::read_to_string(source).unwrap());
-        let answer = project.select_json(&[]);
+        let answer = project.select_json(&["--algorithm", "rh"]);
         let strings = |key: &str, of: &dyn Fn(&serde_json::Value) -> Option<String>| {
             answer[key].as_array().unwrap().iter().filter_map(of).collect::<BTreeSet<String>>()
         };
         let title = format!("{name}, {}", case.version);
-        let selected =
-            strings("selected", &|t| Some(t["name"].as_str()?.rsplit('/').next()?.to_string()));
-        assert_eq!(selected, case.selects, "{title}: tests selected");
+        assert_eq!(names_selected(&answer), case.selects, "{title}: tests selected");
+        for (algorithm, expected) in &case.by {
+            let answer = project.select_json(&["--algorithm", algorithm]);
+            assert_eq!(names_selected(&answer), *expected, "{title}: {algorithm}");
+        }
+        let sharpened = case.by.get("auto").unwrap_or(&case.selects);
+        assert_eq!(names_selected(&project.select_json(&[])), *sharpened, "{title}: auto");
         let dangerous = strings("dangerous_edges", &|edge| {
             let side = |side: &str| {
                 let side = &edge[side];
@@ -152,11 +169,51 @@ fn sys() {
     check("sys");
 }
 
+#[test]
+fn elevator() {
+    check("elevator");
+}
+
+#[test]
+fn a_target_of_a_dispatch_table() {
+    check("dispatch");
+}
+
+#[test]
+fn ball_figure_1_partial_reachability_is_sharper() {
+    check("ball-1");
+}
+
+#[test]
+fn ball_figure_4_full_reachability_is_sharper() {
+    check("ball-4");
+}
+
+#[test]
+fn ball_figure_5_valid_reachability_is_sharper() {
+    check("ball-5");
+}
+
+#[test]
+fn ball_figure_6_only_the_path_tells() {
+    check("ball-6");
+}
+
 /// Figure 2: the edge trace of every test, from real runs of the program.
 #[test]
 fn the_edge_traces_of_avg_are_those_of_the_paper() {
-    let example = read("avg");
-    let project = recorded("avg", &example);
+    check_edge_traces("avg");
+}
+
+/// Figure 4 of the paper on C++.
+#[test]
+fn the_edge_traces_of_the_elevator_are_those_of_the_paper() {
+    check_edge_traces("elevator");
+}
+
+fn check_edge_traces(name: &str) {
+    let example = read(name);
+    let project = recorded(name, &example);
     let names = Names::of(&project.read("main.c"));
     let history = History::open(&project.path(".edgewise/history")).unwrap();
     let wanted = example.procedure.unwrap();

@@ -132,6 +132,8 @@ impl Project {
             files,
             loaded: files,
             uses: history.put_uses(&FileUses::default()),
+            once: None,
+            paths: None,
             outsider: None,
         };
         history.record(&name(test), entry, self.rows(test));

@@ -1,35 +1,57 @@
-//! TestsOnEdge from the history, procedure by procedure as the walk asks.
+//! Tests × edges from the history, procedure by procedure as selection asks.
 
 use crate::history::History;
-use crate::history::column::Column;
+use crate::history::format::{Entered, Paths};
 use crate::history::store::StoreError;
-use crate::ids::{EdgeId, Fingerprint, ProcIx, TestId};
-use crate::select::TestsOnEdge;
+use crate::ids::{Fingerprint, NodeId, ProcIx, TestId};
+use crate::select::{Matrix, Taken};
+use crate::trace::derive::EdgeBits;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What was read, by name.
+type Known<K, T> = RefCell<FxHashMap<K, Rc<T>>>;
 
 /// The rows of those tests that may be skipped.
-pub struct Matrix<'a> {
+pub struct HistoryMatrix<'a> {
     history: &'a History,
     /// By their numbers in the history.
     tests: Vec<Option<TestId>>,
-    columns: RefCell<FxHashMap<(Fingerprint, ProcIx), Column>>,
+    /// By their places in the selection: what says which procedures they entered
+    /// once, and along which paths they went.
+    runs: FxHashMap<TestId, (Option<Fingerprint>, Option<Fingerprint>)>,
+    rows: Known<(Fingerprint, ProcIx), Vec<Taken>>,
+    once: Known<Fingerprint, Entered>,
+    paths: Known<Fingerprint, Paths>,
     problem: RefCell<Option<StoreError>>,
 }
 
-impl<'a> Matrix<'a> {
+impl<'a> HistoryMatrix<'a> {
     /// For tests by their names.
     pub fn new<'n>(
         history: &'a History,
         candidates: impl Iterator<Item = (TestId, &'n str)>,
     ) -> Self {
         let mut tests = vec![None; history.test_numbers()];
+        let mut runs = FxHashMap::default();
         for (id, name) in candidates {
-            if let Some(number) = history.number(name) {
+            if let Some((number, test)) = history.number(name).zip(history.test(name)) {
                 tests[number as usize] = Some(id);
+                // What was carried over holds more than the test did.
+                let once = test.once.filter(|_| !test.inexact);
+                runs.insert(id, (once, test.paths));
             }
         }
-        Self { history, tests, columns: RefCell::default(), problem: RefCell::default() }
+        Self {
+            history,
+            tests,
+            runs,
+            rows: RefCell::default(),
+            once: RefCell::default(),
+            paths: RefCell::default(),
+            problem: RefCell::default(),
+        }
     }
 
     /// What went wrong in reading, if anything did: then more than needed was
@@ -37,26 +59,68 @@ impl<'a> Matrix<'a> {
     pub fn finish(self) -> Result<(), StoreError> {
         self.problem.into_inner().map_or(Ok(()), Err)
     }
+
+    fn read(&self, unit: Fingerprint, procedure: ProcIx) -> Result<Vec<Taken>, StoreError> {
+        let column = self.history.column(unit, procedure.0)?;
+        let mut rows = Vec::new();
+        for (edges, tests) in column.groups() {
+            let mut tests: Vec<TestId> =
+                tests.into_iter().filter_map(|number| self.tests[number as usize]).collect();
+            tests.sort_unstable();
+            if !tests.is_empty() {
+                rows.push(Taken { edges: edges.to_bitvec(), tests });
+            }
+        }
+        Ok(rows)
+    }
+
+    /// A part of the history that many tests may share, read once.
+    fn shared<T: Default>(
+        &self,
+        known: &Known<Fingerprint, T>,
+        id: Fingerprint,
+        read: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Rc<T> {
+        let mut known = known.borrow_mut();
+        let value = known.entry(id).or_insert_with(|| {
+            Rc::new(read().unwrap_or_else(|error| {
+                self.problem.borrow_mut().get_or_insert(error);
+                T::default()
+            }))
+        });
+        value.clone()
+    }
 }
 
-impl TestsOnEdge for Matrix<'_> {
-    fn tests_on_edge(&self, unit: Fingerprint, procedure: ProcIx, edge: EdgeId) -> Vec<TestId> {
-        let mut columns = self.columns.borrow_mut();
-        let column = match columns.entry((unit, procedure)) {
-            std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
-            std::collections::hash_map::Entry::Vacant(place) => {
-                match self.history.column(unit, procedure.0) {
-                    Ok(column) => place.insert(column),
-                    Err(error) => {
-                        self.problem.borrow_mut().get_or_insert(error);
-                        return self.tests.iter().copied().flatten().collect();
-                    }
-                }
-            }
-        };
-        let found = column.tests_on_edge(edge, self.tests.len());
-        let mut found: Vec<TestId> = found.iter_ones().filter_map(|n| self.tests[n]).collect();
-        found.sort_unstable();
-        found
+impl Matrix for HistoryMatrix<'_> {
+    fn rows(&self, unit: Fingerprint, procedure: ProcIx, edges: usize) -> Rc<Vec<Taken>> {
+        let mut known = self.rows.borrow_mut();
+        let rows = known.entry((unit, procedure)).or_insert_with(|| {
+            Rc::new(self.read(unit, procedure).unwrap_or_else(|error| {
+                self.problem.borrow_mut().get_or_insert(error);
+                let tests = self.tests.iter().copied().flatten().collect();
+                vec![Taken { edges: EdgeBits::repeat(true, edges), tests }]
+            }))
+        });
+        rows.clone()
+    }
+
+    fn is_one_entry(&self, test: TestId, unit: Fingerprint, procedure: ProcIx) -> bool {
+        let Some(id) = self.runs.get(&test).and_then(|(once, _)| *once) else { return false };
+        let once = self.shared(&self.once, id, || self.history.once(id));
+        once.get(&unit).is_some_and(|procedures| procedures.contains(&procedure.0))
+    }
+
+    fn paths(
+        &self,
+        test: TestId,
+        unit: Fingerprint,
+        procedure: ProcIx,
+    ) -> Option<Rc<Vec<Vec<NodeId>>>> {
+        let id = self.runs.get(&test)?.1?;
+        let all = self.shared(&self.paths, id, || self.history.paths(id));
+        let paths = all.get(&unit)?.get(&procedure.0)?;
+        let nodes = |path: &Vec<u32>| path.iter().map(|node| NodeId(*node)).collect();
+        Some(Rc::new(paths.iter().map(nodes).collect()))
     }
 }

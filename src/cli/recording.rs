@@ -7,7 +7,9 @@ use super::progress::Progress;
 use super::uses::Seen;
 use super::workspace::Workspace;
 use crate::compiler::project::relative;
-use crate::history::format::{FileState, FileUses, Outcome, Outsider, Program, Test};
+use crate::history::format::{
+    Entered, FileState, FileUses, Outcome, Outsider, Paths, Program, Test,
+};
 use crate::history::{History, Row, rows_of_unit};
 use crate::ids::Fingerprint;
 use crate::report::results::{Fate, TestResult};
@@ -17,6 +19,7 @@ use crate::suite::cases::{self, Batch};
 use crate::suite::pool::{self, Event, Finished, Pool};
 use crate::suite::preload::Preload;
 use crate::suite::tap::SubTest;
+use crate::trace::collect::TestTrace;
 use crate::trace::derive::EdgeBits;
 use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
@@ -232,6 +235,8 @@ impl Recorder<'_> {
             files: self.files,
             loaded: self.history.put_files(&FileState::new()),
             uses: self.history.put_uses(&FileUses::default()),
+            once: None,
+            paths: None,
             outsider: self.history.test(&test.name).and_then(|test| test.outsider.clone()),
         };
         if entry.outcome != Outcome::Passed || entry.unclean.is_some() {
@@ -276,6 +281,13 @@ impl Recorder<'_> {
         }
         entry.loaded = self.history.put_files(&loaded);
         entry.uses = self.history.put_uses(&self.seen.of_trace(trace));
+        // Of cases in one process it is not known which of them entered what.
+        if test.case.is_none() && !unstable {
+            let once = entered_once(trace);
+            entry.once = (!once.is_empty()).then(|| self.history.put_once(&once));
+            let paths: Paths = trace.walked.iter().map(|(id, w)| (*id, w.paths())).collect();
+            entry.paths = (!paths.is_empty()).then(|| self.history.put_paths(&paths));
+        }
         (entry, rows)
     }
 
@@ -295,6 +307,14 @@ impl Recorder<'_> {
             eprintln!("    {line}");
         }
     }
+}
+
+fn entered_once(trace: &TestTrace) -> Entered {
+    let mut once = Entered::new();
+    for (unit, procedure) in &trace.entered_once {
+        once.entry(*unit).or_default().push(*procedure as u32);
+    }
+    once
 }
 
 fn part_name(part: &SubTest) -> String {

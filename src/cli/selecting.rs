@@ -3,7 +3,7 @@
 
 use super::files::{self, Files};
 use super::made_of::MadeOf;
-use super::matrix::Matrix;
+use super::matrix::HistoryMatrix;
 use super::outside::LoadedNames;
 use super::roles::{self, UnitFiles};
 use super::snapshot::{self, Effort, FromSources, OldUnits, Source};
@@ -14,7 +14,7 @@ use crate::history::format::{FileState, Outcome, Program, Test};
 use crate::history::store::StoreError;
 use crate::ids::{Fingerprint, TestId};
 use crate::report::Report;
-use crate::select::{self, Comparison, NewProgram, Reason};
+use crate::select::{self, Algorithm, Comparison, NewProgram, Options, Reason};
 use crate::suite::TestCase;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
@@ -38,6 +38,7 @@ pub fn select(
     history: &History,
     tests: &[TestCase],
     source: Source,
+    algorithm: Algorithm,
 ) -> anyhow::Result<Selected> {
     let files = Files::scan(workspace)?;
     let mut selection =
@@ -54,6 +55,9 @@ pub fn select(
     let programs = selection.programs(&candidates)?;
     let units = OldUnits::read(history, programs.values().map(|(program, _)| program.clone()))?;
     selection.by_loaded(&candidates)?;
+    if algorithm == Algorithm::All {
+        selection.add_all(&candidates, &Reason::All);
+    }
 
     let mut parts = Parts::default();
     let from_sources = (source == Source::Sources).then(|| {
@@ -77,10 +81,10 @@ pub fn select(
     }
     selection.by_files(&candidates, &files.now, &unit_files(&units, &parts.comparisons), source)?;
     let named = candidates.iter().map(|(id, _)| (*id, tests[id.ix()].name.as_str()));
-    let matrix = Matrix::new(history, named);
+    let matrix = HistoryMatrix::new(history, named);
     let outside = LoadedNames::new(&workspace.project.root, history, &candidates);
-    let strict_lines = workspace.config.strict_lines;
-    let outcome = select::compare(&parts.comparisons, &matrix, &outside, strict_lines);
+    let options = Options { algorithm, strict_lines: workspace.config.strict_lines };
+    let outcome = select::compare(&parts.comparisons, &matrix, &outside, options);
     matrix.finish()?;
     for (test, reasons) in outcome.selected {
         for reason in reasons {

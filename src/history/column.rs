@@ -41,6 +41,15 @@ impl Column {
         self.entries.iter().map(|(test, vector)| (*test, self.vector(*vector)))
     }
 
+    /// The vectors that tests took, each with its tests in their order.
+    pub fn groups(&self) -> Vec<(&BitSlice<u8, Lsb0>, Vec<u32>)> {
+        let mut tests: Vec<Vec<u32>> = self.vectors().map(|_| Vec::new()).collect();
+        for (test, vector) in &self.entries {
+            tests[*vector as usize].push(*test);
+        }
+        self.vectors().zip(tests).filter(|(_, tests)| !tests.is_empty()).collect()
+    }
+
     /// What one test took.
     pub fn row(&self, test: u32) -> Option<&BitSlice<u8, Lsb0>> {
         let place = self.entries.binary_search_by_key(&test, |entry| entry.0).ok()?;
@@ -269,6 +278,13 @@ mod tests {
                     prop_assert_eq!(on_edge[test as usize], taken);
                 }
             }
+            for (row, tests) in read.groups() {
+                for test in tests {
+                    prop_assert_eq!(read.row(test), Some(row));
+                }
+            }
+            let grouped: usize = read.groups().iter().map(|(_, tests)| tests.len()).sum();
+            prop_assert_eq!(grouped, expected.len());
             // The order in which rows come does not matter.
             let mut other = rows.clone();
             other.reverse();

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Raised with any change of the types below or of the file's layout.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// A program at one version: the units in it and how it was linked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +56,10 @@ pub struct Test {
     pub loaded: Fingerprint,
     /// The [`FileUses`] of its processes.
     pub uses: Fingerprint,
+    /// The [`Entered`] of its processes, if there are any.
+    pub once: Option<Fingerprint>,
+    /// The [`Paths`] of its processes, where they were logged.
+    pub paths: Option<Fingerprint>,
     /// How to run it, if no suite knows.
     pub outsider: Option<Outsider>,
 }
@@ -87,6 +91,14 @@ pub enum How {
     Listed,
 }
 
+/// Procedures, by unit and number, that a test entered exactly once, in one
+/// process.
+pub type Entered = BTreeMap<Fingerprint, Vec<u32>>;
+
+/// For procedures, by unit and number, the nodes of each run as they were
+/// logged; a procedure of which that is not known in full is left out.
+pub type Paths = BTreeMap<Fingerprint, BTreeMap<u32, Vec<Vec<u32>>>>;
+
 /// A test that a harness of its own runs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Outsider {
@@ -99,11 +111,14 @@ impl Test {
     /// What else of the history it refers to, apart from units.
     pub fn blobs(&self) -> impl Iterator<Item = BlobId> {
         let programs = self.programs.iter().map(|program| (BlobKind::Program, *program));
-        programs.chain([
+        let others = [
             (BlobKind::Files, self.files),
             (BlobKind::Files, self.loaded),
             (BlobKind::Uses, self.uses),
-        ])
+        ];
+        let runs = [(BlobKind::Once, self.once), (BlobKind::Paths, self.paths)];
+        let runs = runs.into_iter().filter_map(|(kind, id)| Some((kind, id?)));
+        programs.chain(others).chain(runs)
     }
 
     /// Whether its rows count: it passed, with a complete trace.
@@ -119,6 +134,8 @@ pub enum BlobKind {
     Program,
     Files,
     Uses,
+    Once,
+    Paths,
 }
 
 /// Name of a blob.

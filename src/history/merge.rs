@@ -110,6 +110,11 @@ fn choose(candidates: &[(usize, &Test)]) -> Choice {
         test.inexact |= other.inexact;
         test.unstable |= other.unstable;
     }
+    // Rows of several runs are no longer those of one path each.
+    if kept.len() > 1 {
+        test.once = None;
+        test.paths = None;
+    }
     let is_one = kept.len() == candidates.len();
     let conflict = (!is_one).then_some("recorded with different programs or files: one is kept");
     Choice { test, inputs: kept.iter().map(|(input, _)| *input).collect(), conflict }

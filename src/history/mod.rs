@@ -13,7 +13,8 @@ use crate::trace::derive::EdgeBits;
 use bitvec::prelude::*;
 use column::{Column, ColumnBuilder, TestBits};
 use format::{
-    BlobAt, BlobId, BlobKind, Entry, FileState, FileUses, Manifest, Program, SegmentTests, Test,
+    BlobAt, BlobId, BlobKind, Entered, Entry, FileState, FileUses, Manifest, Paths, Program,
+    SegmentTests, Test,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use segment::{Segment, SegmentWriter};
@@ -208,6 +209,22 @@ impl History {
 
     pub fn put_uses(&mut self, uses: &FileUses) -> Fingerprint {
         self.put_value(BlobKind::Uses, uses)
+    }
+
+    pub fn once(&self, id: Fingerprint) -> Result<Entered, StoreError> {
+        self.value((BlobKind::Once, id))
+    }
+
+    pub fn put_once(&mut self, once: &Entered) -> Fingerprint {
+        self.put_value(BlobKind::Once, once)
+    }
+
+    pub fn paths(&self, id: Fingerprint) -> Result<Paths, StoreError> {
+        self.value((BlobKind::Paths, id))
+    }
+
+    pub fn put_paths(&mut self, paths: &Paths) -> Fingerprint {
+        self.put_value(BlobKind::Paths, paths)
     }
 
     fn value<T: DeserializeOwned>(&self, id: BlobId) -> Result<T, StoreError> {

@@ -2,7 +2,7 @@
 
 use crate::cfg::format::{Graph, Node, NodeKind, UnitIndex};
 use crate::ids::NodeId;
-use crate::select::program::edge_name;
+use crate::select::explain::edge_name;
 use std::fmt::Write;
 
 /// One line a node, with its edges:

@@ -96,6 +96,10 @@ pub fn reason(reason: &Reason) -> String {
         Reason::ProcedureGone { procedure, old, .. } => {
             format!("    `{procedure}` is gone\n{}", source("-", old))
         }
+        Reason::Procedure { procedure, old, new, .. } => {
+            let lines = format!("{}{}", source("-", old), source("+", new));
+            format!("    `{procedure}` changed\n{lines}")
+        }
         Reason::Program { program, what } => format!("    {program}: {what}\n"),
         Reason::Files { what } => format!("    {what}\n"),
         Reason::NewTest => String::from("    it is new\n"),
@@ -104,6 +108,7 @@ pub fn reason(reason: &Reason) -> String {
         }
         Reason::Dependency { test } => format!("    it needs {test}, which is selected\n"),
         Reason::State { what } => format!("    {what}\n"),
+        Reason::All => String::from("    all tests were asked for\n"),
         Reason::NoHistory => String::from("    there is no history yet\n"),
     }
 }

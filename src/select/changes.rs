@@ -119,6 +119,10 @@ impl ChangedDefinitions {
         Self(changed)
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Names of the whole image whose definition changed, in order.
     pub fn external(&self) -> impl Iterator<Item = (&str, &str)> {
         let mut names: Vec<(&str, &str)> = self

@@ -1,10 +1,32 @@
-//! The paper's TestsOnEdge, as selection asks for it.
+//! The matrix of tests and edges, as selection asks for it.
 
-use crate::ids::{EdgeId, Fingerprint, ProcIx, TestId};
+use crate::ids::{Fingerprint, NodeId, ProcIx, TestId};
+use crate::trace::derive::EdgeBits;
+use std::rc::Rc;
 
-/// Which tests took an edge. Only what is asked for has to be read.
-pub trait TestsOnEdge {
-    /// Tests that took an edge of a procedure of a unit, in their order. Where
-    /// that cannot be known, all of them.
-    fn tests_on_edge(&self, unit: Fingerprint, procedure: ProcIx, edge: EdgeId) -> Vec<TestId>;
+/// Tests that took the same edges of a procedure.
+#[derive(Clone, Debug, Default)]
+pub struct Taken {
+    pub edges: EdgeBits,
+    pub tests: Vec<TestId>,
+}
+
+/// What tests did. Only what is asked for has to be read.
+pub trait Matrix {
+    /// What tests did in a procedure of a unit, which has so many edges. Where
+    /// that cannot be known, every test took all of them.
+    fn rows(&self, unit: Fingerprint, procedure: ProcIx, edges: usize) -> Rc<Vec<Taken>>;
+
+    /// Whether a test entered a procedure exactly once, in one process, and its row
+    /// holds what it took there and nothing else.
+    fn is_one_entry(&self, test: TestId, unit: Fingerprint, procedure: ProcIx) -> bool;
+
+    /// The nodes that ran, for each time that a test entered a procedure, if that
+    /// was recorded in full.
+    fn paths(
+        &self,
+        test: TestId,
+        unit: Fingerprint,
+        procedure: ProcIx,
+    ) -> Option<Rc<Vec<Vec<NodeId>>>>;
 }

@@ -1,15 +1,23 @@
 //! Which tests can behave differently, and why. Pure functions of two versions
 //! and a history: no I/O, no failure.
 
+pub mod algorithm;
 pub mod changes;
 mod culprit;
+pub mod explain;
 mod link;
+mod map;
 pub mod matrix;
+mod one_path;
+pub mod pairs;
+mod path;
+mod procedures;
 pub mod program;
 pub mod reason;
 pub mod version;
 pub mod walk;
 
-pub use matrix::TestsOnEdge;
-pub use program::{Comparison, NewProgram, Outcome, Outside, Statistics, compare};
+pub use algorithm::Algorithm;
+pub use matrix::{Matrix, Taken};
+pub use program::{Comparison, NewProgram, Options, Outcome, Outside, Statistics, compare};
 pub use reason::{EdgeReason, Reason, SourceLine};

@@ -1,15 +1,15 @@
-//! One program against its successor: what selects all who ran it, the walk
-//! from its roots, and the rest.
+//! All programs against their successors: what selects whoever ran one of them.
 
+use super::algorithm::Algorithm;
 use super::changes::ChangedDefinitions;
-use super::culprit;
 use super::link;
-use super::matrix::TestsOnEdge;
-use super::reason::{EdgeReason, Reason, SourceLine};
-use super::version::{ProcRef, ProgramVersion, UnitVersion};
-use super::walk::{Because, Dangerous, ProcPair, Status, Walk};
-use crate::cfg::format::{EdgeLabel, Graph, Node, NodeKind, UnitKey};
-use crate::history::carry::{EntityMap, ProcedureMap, UnitMap};
+use super::matrix::Matrix;
+use super::procedures::ProgramSelection;
+use super::reason::{EdgeReason, Reason};
+use super::version::ProgramVersion;
+use super::walk::Status;
+use crate::cfg::format::UnitKey;
+use crate::history::carry::EntityMap;
 use crate::ids::{TestId, UnitIx};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
@@ -27,6 +27,14 @@ pub enum NewProgram {
     Version(ProgramVersion),
     /// Nothing is known of it, for this reason.
     Unknown(String),
+}
+
+/// How to compare.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    pub algorithm: Algorithm,
+    /// A changed line number alone is a change.
+    pub strict_lines: bool,
 }
 
 /// What was looked at, counted.
@@ -72,9 +80,9 @@ pub trait Outside {
 /// Compares all programs of a history with their successors.
 pub fn compare(
     comparisons: &[Comparison],
-    matrix: &dyn TestsOnEdge,
+    matrix: &dyn Matrix,
     outside: &dyn Outside,
-    strict_lines: bool,
+    options: Options,
 ) -> Outcome {
     let mut outcome = Outcome::default();
     for comparison in comparisons {
@@ -85,25 +93,21 @@ pub fn compare(
                 continue;
             }
         };
-        let changed = changed_definitions(comparisons, comparison, new);
+        let changed = changed_definitions(comparisons, comparison);
         let mut wholes = whole_program_changes(&comparison.old, new);
         wholes.extend(changes_seen_outside(comparison, &changed, outside));
         wholes.extend(link::changes_of_membership(comparison, new, outside));
         for what in &wholes {
             outcome.select_all(comparison, what);
         }
-        let walk = Walk::new(&comparison.old, new, &changed, strict_lines);
-        let mut program = ProgramSelection {
-            comparison,
-            new,
-            matrix,
-            walk,
-            pairing: pair_units(&comparison.old, new),
-            explained: 0,
-            outcome: &mut outcome,
-        };
-        if wholes.is_empty() {
-            program.run(&changed);
+        if options.algorithm == Algorithm::File && is_changed(comparisons, comparison) {
+            outcome.select_all(comparison, "a file that it is made of changed");
+        }
+        let is_selected = !wholes.is_empty();
+        let mut program =
+            ProgramSelection::new(comparison, new, matrix, &changed, options, &mut outcome);
+        if !is_selected {
+            program.run();
         }
         program.add_to_map();
     }
@@ -111,14 +115,14 @@ pub fn compare(
 }
 
 impl Outcome {
-    fn select(&mut self, test: TestId, reason: Reason) {
+    pub(super) fn select(&mut self, test: TestId, reason: Reason) {
         let reasons = self.selected.entry(test).or_default();
         if !reasons.contains(&reason) {
             reasons.push(reason);
         }
     }
 
-    fn select_all(&mut self, comparison: &Comparison, what: &str) {
+    pub(super) fn select_all(&mut self, comparison: &Comparison, what: &str) {
         for test in &comparison.tests {
             let program = comparison.old.path.clone();
             self.select(*test, Reason::Program { program, what: what.to_string() });
@@ -126,31 +130,43 @@ impl Outcome {
     }
 }
 
-/// Changed definitions of the images that a program may be part of: itself and
-/// all libraries; for a library, everything.
-fn changed_definitions(
-    comparisons: &[Comparison],
-    this: &Comparison,
-    new: &ProgramVersion,
-) -> ChangedDefinitions {
+/// Programs that may be part of an image with this one, and it: itself and all
+/// libraries; for a library, everything.
+fn image<'c>(
+    comparisons: &'c [Comparison],
+    this: &'c Comparison,
+) -> impl Iterator<Item = &'c Comparison> {
     let is_library = |program: &ProgramVersion| program.global("main").is_none();
-    let mut before = vec![&this.old];
-    let mut after = vec![new];
-    for other in comparisons {
-        let is_this = std::ptr::eq(other, this);
-        if is_this || !(is_library(&this.old) || is_library(&other.old)) {
-            continue;
-        }
-        before.push(&other.old);
-        if let NewProgram::Version(new) = &other.new {
+    comparisons.iter().filter(move |other| {
+        std::ptr::eq(*other, this) || is_library(&this.old) || is_library(&other.old)
+    })
+}
+
+/// Changed definitions of the images that a program may be part of.
+fn changed_definitions(comparisons: &[Comparison], this: &Comparison) -> ChangedDefinitions {
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for program in image(comparisons, this) {
+        before.push(&program.old);
+        if let NewProgram::Version(new) = &program.new {
             after.push(new);
         }
     }
     ChangedDefinitions::between(&before, &after)
 }
 
+/// Whether any unit is another one, in the images that a program may be part of.
+fn is_changed(comparisons: &[Comparison], this: &Comparison) -> bool {
+    let units = |program: &ProgramVersion| -> Vec<_> {
+        program.units.iter().map(|unit| unit.fingerprint()).collect()
+    };
+    image(comparisons, this).any(|program| match &program.new {
+        NewProgram::Version(new) => units(&program.old) != units(new),
+        NewProgram::Unknown(_) => true,
+    })
+}
+
 /// Units of the old program with their successors.
-fn pair_units(old: &ProgramVersion, new: &ProgramVersion) -> Vec<Option<UnitIx>> {
+pub(super) fn pair_units(old: &ProgramVersion, new: &ProgramVersion) -> Vec<Option<UnitIx>> {
     let by_key: FxHashMap<&UnitKey, UnitIx> =
         new.units.iter().enumerate().map(|(ix, unit)| (&unit.index.key, UnitIx::new(ix))).collect();
     old.units.iter().map(|unit| by_key.get(&unit.index.key).copied()).collect()
@@ -236,310 +252,4 @@ fn acting_definitions(comparison: &Comparison, changed: &ChangedDefinitions) -> 
 
 pub(super) fn empty_composition() -> crate::ids::Fingerprint {
     crate::ids::FpHasher::new("composition").finish()
-}
-
-struct ProgramSelection<'a> {
-    comparison: &'a Comparison,
-    new: &'a ProgramVersion,
-    matrix: &'a dyn TestsOnEdge,
-    walk: Walk<'a>,
-    pairing: Vec<Option<UnitIx>>,
-    /// How many dangerous edges were turned into reasons.
-    explained: usize,
-    outcome: &'a mut Outcome,
-}
-
-impl ProgramSelection<'_> {
-    fn run(&mut self, changed: &ChangedDefinitions) {
-        for root in self.roots() {
-            self.walk.from_root(root);
-        }
-        self.explain();
-        self.rest(changed);
-        // Without the old graph there are no edges to say who took them.
-        let opened = &self.walk.opened;
-        if opened.iter().any(|(pair, _)| self.comparison.old.graph(pair.0).is_none()) {
-            self.outcome.select_all(self.comparison, "its old graphs cannot be read");
-        }
-        let statistics = &mut self.outcome.statistics;
-        statistics.procedures_analysed += self.walk.opened.len();
-        statistics.pairs_visited += self.walk.pairs_visited;
-        statistics.dangerous_edges += self.walk.dangerous.len();
-        statistics.multiply_visited_procedures += self.walk.multiply_visited.len();
-        statistics.line_numbers_only += self.walk.lines_only;
-        for (pair, _) in &self.walk.opened {
-            self.outcome.analysed.push(Analysed {
-                program: self.comparison.old.path.clone(),
-                procedure: self.comparison.old.procedure(pair.0).name.clone(),
-                status: self.walk.proctable[pair],
-                multiply_visited: self.walk.multiply_visited.contains(pair),
-            });
-        }
-    }
-
-    /// Where control enters by itself: main, and constructors.
-    fn roots(&self) -> Vec<ProcPair> {
-        let old = &self.comparison.old;
-        let mut roots = Vec::new();
-        if let (Some(main), Some(counterpart)) = (old.global("main"), self.new.global("main")) {
-            roots.push((main, counterpart));
-        }
-        for procedure in old.procedures() {
-            if old.procedure(procedure).is_constructor
-                && let Some(counterpart) = self.counterpart(procedure)
-            {
-                roots.push((procedure, counterpart));
-            }
-        }
-        roots
-    }
-
-    /// The procedure that stands for an old one when nobody calls it by name.
-    fn counterpart(&self, procedure: ProcRef) -> Option<ProcRef> {
-        let old = self.comparison.old.procedure(procedure);
-        let in_unit = self.pairing[procedure.unit.ix()].and_then(|unit| {
-            let procedures = &self.new.unit(unit).index.procedures;
-            let at = procedures
-                .iter()
-                .position(|p| p.name == old.name && p.is_static == old.is_static)?;
-            Some(ProcRef { unit, procedure: crate::ids::ProcIx::new(at) })
-        });
-        in_unit.or_else(|| (!old.is_static).then(|| self.new.global(&old.name)).flatten())
-    }
-
-    /// Procedures that the walk did not reach and that tests entered all the
-    /// same: through a pointer, from a library, as a handler. The trace knows
-    /// who entered them, so each is compared from its own entry.
-    fn rest(&mut self, changed: &ChangedDefinitions) {
-        let procedures: Vec<ProcRef> = self.comparison.old.procedures().collect();
-        for procedure in procedures {
-            let Some(counterpart) = self.counterpart(procedure) else {
-                self.select_entered(procedure);
-                continue;
-            };
-            let pair = (procedure, counterpart);
-            if self.walk.proctable.contains_key(&pair)
-                || !self.differs(pair, changed)
-                || !self.someone_unselected_entered(procedure)
-            {
-                continue;
-            }
-            self.walk.from_root(pair);
-            self.explain();
-        }
-    }
-
-    /// Whether a procedure may behave otherwise, as far as the index tells.
-    fn differs(&self, (old, new): ProcPair, changed: &ChangedDefinitions) -> bool {
-        let before = self.comparison.old.procedure(old);
-        if before.fingerprint != self.new.procedure(new).fingerprint {
-            return true;
-        }
-        let index = &self.comparison.old.unit(old.unit).index;
-        let successor = &self.new.unit(new.unit).index;
-        if index.key != successor.key {
-            return true;
-        }
-        before.mentions.iter().any(|mention| {
-            changed.of_symbol(&index.key, &index.symbols[*mention as usize]).is_some()
-        })
-    }
-
-    fn entered(&self, procedure: ProcRef) -> Vec<TestId> {
-        let unit = self.comparison.old.unit(procedure.unit);
-        let Some(graph) = unit.graph(procedure.procedure) else {
-            return self.comparison.tests.clone();
-        };
-        let (id, place) = (unit.fingerprint(), procedure.procedure);
-        let mut tests: Vec<TestId> = graph
-            .out_edges(Graph::ENTRY)
-            .flat_map(|(edge, _)| self.matrix.tests_on_edge(id, place, edge))
-            .collect();
-        tests.sort();
-        tests.dedup();
-        tests
-    }
-
-    fn someone_unselected_entered(&self, procedure: ProcRef) -> bool {
-        self.entered(procedure).iter().any(|test| !self.outcome.selected.contains_key(test))
-    }
-
-    fn select_entered(&mut self, procedure: ProcRef) {
-        let unit = self.comparison.old.unit(procedure.unit);
-        let index = unit.procedure(procedure.procedure);
-        let text = unit.graph(procedure.procedure).map(|g| g.node(Graph::ENTRY).text.clone());
-        let reason = Reason::ProcedureGone {
-            program: self.comparison.old.path.clone(),
-            procedure: index.name.clone(),
-            old: SourceLine {
-                file: unit.file(index.place).to_string(),
-                line: index.place.line,
-                text: text.unwrap_or_default(),
-            },
-        };
-        for test in self.entered(procedure) {
-            self.outcome.select(test, reason.clone());
-        }
-    }
-
-    /// Turns dangerous edges found since the last time into reasons.
-    fn explain(&mut self) {
-        let fresh: Vec<Dangerous> = self.walk.dangerous[self.explained..].to_vec();
-        self.explained = self.walk.dangerous.len();
-        let callers: FxHashMap<ProcPair, Option<ProcPair>> =
-            self.walk.opened.iter().copied().collect();
-        for dangerous in fresh {
-            let reason = self.reason(&dangerous, &callers);
-            let unit = self.comparison.old.unit(dangerous.pair.0.unit);
-            let procedure = dangerous.pair.0.procedure;
-            let id = unit.fingerprint();
-            for test in self.matrix.tests_on_edge(id, procedure, dangerous.edge) {
-                self.outcome.select(test, Reason::Edge(Box::new(reason.clone())));
-            }
-            self.outcome.dangerous.push(reason);
-        }
-    }
-
-    fn reason(
-        &self,
-        dangerous: &Dangerous,
-        callers: &FxHashMap<ProcPair, Option<ProcPair>>,
-    ) -> EdgeReason {
-        let (old, new) = dangerous.pair;
-        let program = &self.comparison.old;
-        let unit = program.unit(old.unit);
-        let mut reason = EdgeReason {
-            program: program.path.clone(),
-            procedure: unit.procedure(old.procedure).name.clone(),
-            from: SourceLine { file: String::new(), line: 0, text: String::new() },
-            edge: String::new(),
-            old: SourceLine { file: String::new(), line: 0, text: String::new() },
-            new: None,
-            because: explain_because(&dangerous.because),
-            chain: Vec::new(),
-        };
-        if let Some(graph) = unit.graph(old.procedure) {
-            let edge = graph.edge(dangerous.edge);
-            reason.from = source_line(unit, graph.node(edge.from));
-            reason.edge = edge_name(&edge.label);
-            let shown = if dangerous.because == Because::Signature { edge.from } else { edge.to };
-            reason.old = source_line(unit, graph.node(shown));
-        }
-        if let (Some(node), Some(graph)) = (dangerous.new, self.new.graph(new)) {
-            reason.new = Some(source_line(self.new.unit(new.unit), graph.node(node)));
-        }
-        let same_text = reason.new.as_ref().is_some_and(|new| new.text == reason.old.text);
-        if dangerous.because == Because::Node
-            && same_text
-            && let Some(graph) = unit.graph(old.procedure)
-        {
-            let node = graph.node(graph.edge(dangerous.edge).to);
-            let what = culprit::changed_declaration(unit, self.new.unit(new.unit), node);
-            reason.because = what.unwrap_or_default();
-        }
-        let mut at = Some(dangerous.pair);
-        while let Some(pair) = at {
-            reason.chain.push(program.procedure(pair.0).name.clone());
-            at = callers.get(&pair).copied().flatten();
-        }
-        reason.chain.reverse();
-        reason
-    }
-
-    /// Where the edges of each old procedure are now.
-    fn add_to_map(&mut self) {
-        for unit in &self.new.units {
-            self.outcome.map.sizes.insert(unit.fingerprint(), unit.edge_count());
-        }
-        for (unit_ix, unit) in self.comparison.old.units.iter().enumerate() {
-            let mut map = UnitMap::default();
-            for (ix, procedure) in unit.index.procedures.iter().enumerate() {
-                let at =
-                    ProcRef { unit: UnitIx::new(unit_ix), procedure: crate::ids::ProcIx::new(ix) };
-                let base = unit.base(at.procedure);
-                let count = procedure.edge_count as usize;
-                map.procedures.push((base, count, self.procedure_map(at)));
-            }
-            // A unit of several programs went the same way in all of them, or
-            // its tests cannot be carried.
-            let known = self.outcome.map.units.entry(unit.fingerprint());
-            known.and_modify(|known| merge_unit(known, &map)).or_insert(map);
-        }
-    }
-
-    fn procedure_map(&self, old: ProcRef) -> ProcedureMap {
-        let Some(new) = self.counterpart(old) else {
-            return ProcedureMap::Gone;
-        };
-        let unit = self.new.unit(new.unit);
-        let base = unit.base(new.procedure);
-        let same = self.comparison.old.procedure(old).fingerprint
-            == unit.procedure(new.procedure).fingerprint;
-        if same {
-            return ProcedureMap::Same { unit: unit.fingerprint(), base };
-        }
-        let Some(pairs) = self.walk.edge_map.get(&(old, new)) else {
-            return ProcedureMap::Gone;
-        };
-        let mut edges: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
-        for (from, to) in pairs {
-            edges.entry(from.ix()).or_default().push(base + to.ix());
-        }
-        ProcedureMap::Edges { unit: unit.fingerprint(), edges }
-    }
-}
-
-/// Joins what two programs know of one unit.
-fn merge_unit(known: &mut UnitMap, other: &UnitMap) {
-    for ((_, _, known), (_, _, other)) in known.procedures.iter_mut().zip(&other.procedures) {
-        match (&mut *known, other) {
-            (ProcedureMap::Same { unit, base }, ProcedureMap::Same { unit: u, base: b })
-                if unit == u && base == b => {}
-            (
-                ProcedureMap::Edges { unit, edges },
-                ProcedureMap::Edges { unit: other_unit, edges: other_edges },
-            ) if unit == other_unit => {
-                for (edge, targets) in other_edges {
-                    let known = edges.entry(*edge).or_default();
-                    known.extend(targets);
-                    known.sort_unstable();
-                    known.dedup();
-                }
-            }
-            _ => *known = ProcedureMap::Gone,
-        }
-    }
-}
-
-fn source_line(unit: &UnitVersion, node: &Node) -> SourceLine {
-    let text = match node.kind {
-        NodeKind::Exit => String::from("the end of the procedure"),
-        NodeKind::Spin => String::from("an endless loop"),
-        _ => node.text.clone(),
-    };
-    SourceLine { file: unit.file(node.place).to_string(), line: node.place.line, text }
-}
-
-pub fn edge_name(label: &EdgeLabel) -> String {
-    match label {
-        EdgeLabel::Always => String::new(),
-        EdgeLabel::True => String::from("T"),
-        EdgeLabel::False => String::from("F"),
-        EdgeLabel::Case(_, text) => format!("case {text}"),
-        EdgeLabel::Default => String::from("default"),
-        EdgeLabel::Label(name) => name.clone(),
-    }
-}
-
-fn explain_because(because: &Because) -> String {
-    match because {
-        Because::Node => String::new(),
-        Because::Definition(what) => what.clone(),
-        Because::Call(name) => format!("`{name}` means another procedure now"),
-        Because::EdgeGone => String::from("this way is gone"),
-        Because::CaseAdded(text) => format!("`case {text}` was added"),
-        Because::Signature => String::from("signature or attributes changed"),
-        Because::Flags => String::from("it is compiled with other flags or another compiler"),
-        Because::Unreadable => String::from("its graph cannot be read"),
-    }
 }

@@ -22,6 +22,13 @@ pub enum Reason {
         procedure: String,
         old: SourceLine,
     },
+    /// A procedure that the test entered changed, somewhere.
+    Procedure {
+        program: String,
+        procedure: String,
+        old: SourceLine,
+        new: SourceLine,
+    },
     /// The program as a whole is made otherwise.
     Program {
         program: String,
@@ -44,6 +51,8 @@ pub enum Reason {
     },
     /// There is no history to compare with.
     NoHistory,
+    /// All tests were asked for.
+    All,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -77,6 +77,23 @@ impl UnitVersion {
         self.index.procedures.iter().map(|p| p.edge_count as usize).sum()
     }
 
+    /// The procedures of the unit, which has this number in its program.
+    pub fn procedures(&self, unit: UnitIx) -> impl Iterator<Item = ProcRef> + use<> {
+        let all = 0..self.index.procedures.len();
+        all.map(move |procedure| ProcRef { unit, procedure: ProcIx::new(procedure) })
+    }
+
+    /// The source of a procedure's first line.
+    pub fn entry_text(&self, procedure: ProcIx) -> Option<&str> {
+        self.graph(procedure).map(|graph| graph.node(Graph::ENTRY).text.as_str())
+    }
+
+    /// The first procedure of this name and linkage.
+    pub fn named(&self, name: &str, is_static: bool) -> Option<ProcIx> {
+        let all = &self.index.procedures;
+        all.iter().position(|p| p.name == name && p.is_static == is_static).map(ProcIx::new)
+    }
+
     pub fn static_named(&self, name: &str) -> Option<ProcIx> {
         self.statics.get(name).copied()
     }
@@ -160,11 +177,6 @@ impl ProgramVersion {
     }
 
     pub fn procedures(&self) -> impl Iterator<Item = ProcRef> + '_ {
-        self.units.iter().enumerate().flat_map(|(unit, version)| {
-            (0..version.index.procedures.len()).map(move |procedure| ProcRef {
-                unit: UnitIx::new(unit),
-                procedure: ProcIx::new(procedure),
-            })
-        })
+        self.units.iter().enumerate().flat_map(|(ix, unit)| unit.procedures(UnitIx::new(ix)))
     }
 }

@@ -1,20 +1,17 @@
 //! SelectInterTests: walks the old and the new graph side by side, from the
 //! roots of a program, and finds the edges that lead elsewhere now.
 //!
-//! ```text
-//!     old   entry ──> S1 ──> P2 ──T──> S3        pairs  (entry,entry') (S1,S1') (P2,P2')
-//!     new   entry'──> S1'──> P2'──T──> S9'       P2 -T-> S3 is dangerous: S3 ≠ S9'
-//! ```
-//!
 //! A pair of procedures is opened only when the walk reaches a call to it, and
 //! the walk goes on behind a call only if the callee can be passed unchanged.
 //! Both the walk inside a procedure and the descent into callees are loops
-//! over explicit stacks.
+//! over explicit stacks. A walk that does not follow calls, for techniques that
+//! compare each procedure by itself, passes them all.
 
 use super::changes::ChangedDefinitions;
+use super::pairs::{Because, PairBuilder, PairGraph, PairIx};
 use super::version::{ProcRef, ProgramVersion};
-use crate::cfg::format::{EdgeLabel, Graph, Node};
-use crate::ids::{EdgeId, Fingerprint, NodeId, UnitIx};
+use crate::cfg::format::{Graph, Node};
+use crate::ids::{Fingerprint, UnitIx};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
@@ -31,68 +28,42 @@ pub enum Status {
 /// A procedure with its counterpart.
 pub type ProcPair = (ProcRef, ProcRef);
 
-/// An edge of the old program that leads elsewhere in the new one.
-#[derive(Clone, Debug)]
-pub struct Dangerous {
-    pub pair: ProcPair,
-    pub edge: EdgeId,
-    /// The node that the edge leads to now, if the edge is still there.
-    pub new: Option<NodeId>,
-    pub because: Because,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Because {
-    /// Another text or another meaning of it.
-    Node,
-    /// The same text, but something it mentions is defined otherwise.
-    Definition(String),
-    /// A call that means another procedure.
-    Call(String),
-    /// The edge is gone.
-    EdgeGone,
-    /// A case was added, which default may have stood for.
-    CaseAdded(String),
-    /// The signature or the attributes of the procedure.
-    Signature,
-    /// It moved to a unit that is compiled otherwise.
-    Flags,
-    /// The graph cannot be read.
-    Unreadable,
-}
-
 /// The walk over one program and its successor.
 pub struct Walk<'p> {
     pub old: &'p ProgramVersion,
     pub new: &'p ProgramVersion,
     changed: &'p ChangedDefinitions,
     strict_lines: bool,
+    follows_calls: bool,
     /// The paper's proctable, keyed by both sides.
     pub proctable: FxHashMap<ProcPair, Status>,
     /// Pairs in the order they were opened, each with the one it was called from.
     pub opened: Vec<(ProcPair, Option<ProcPair>)>,
-    pub dangerous: Vec<Dangerous>,
-    /// Old edges with their counterparts.
-    pub edge_map: FxHashMap<ProcPair, FxHashSet<(EdgeId, EdgeId)>>,
-    /// Procedures in which a node had more than one counterpart.
-    pub multiply_visited: FxHashSet<ProcPair>,
-    pub pairs_visited: usize,
+    /// The graphs of all opened pairs.
+    pub graphs: FxHashMap<ProcPair, PairGraph>,
+    /// Who went on behind a call of a pair.
+    passed_by: FxHashMap<ProcPair, FxHashSet<ProcPair>>,
+    /// Pairs that went on behind a call of one that nobody passes, as is known by
+    /// now.
+    stale: FxHashSet<ProcPair>,
     /// Nodes that differ by nothing but line numbers.
     pub lines_only: usize,
 }
 
 /// The walk of one pair of procedures.
+#[derive(Default)]
 struct Frame {
-    pair: ProcPair,
-    visited: FxHashSet<(NodeId, NodeId)>,
-    todo: Vec<Step>,
+    builder: PairBuilder,
+    /// A pair of nodes whose calls are looked at, and the next of these.
+    at_call: Option<(PairIx, usize)>,
 }
 
-enum Step {
-    /// The nodes match and can be passed: look at what follows them.
-    Successors(NodeId, NodeId),
-    /// The nodes match: see whether the call with this number can be passed.
-    Call(NodeId, NodeId, usize),
+/// What became of the calls of a pair of nodes.
+enum Calls {
+    Passed,
+    Impassable,
+    /// The callee of the call with this number has to be walked first.
+    Open(ProcPair, usize),
 }
 
 impl<'p> Walk<'p> {
@@ -101,18 +72,19 @@ impl<'p> Walk<'p> {
         new: &'p ProgramVersion,
         changed: &'p ChangedDefinitions,
         strict_lines: bool,
+        follows_calls: bool,
     ) -> Self {
         Self {
             old,
             new,
             changed,
             strict_lines,
+            follows_calls,
             proctable: FxHashMap::default(),
             opened: Vec::new(),
-            dangerous: Vec::new(),
-            edge_map: FxHashMap::default(),
-            multiply_visited: FxHashSet::default(),
-            pairs_visited: 0,
+            graphs: FxHashMap::default(),
+            passed_by: FxHashMap::default(),
+            stale: FxHashSet::default(),
             lines_only: 0,
         }
     }
@@ -120,155 +92,144 @@ impl<'p> Walk<'p> {
     /// Walks from a pair of procedures and whatever they call. Nothing is done
     /// for a pair that was opened before.
     pub fn from_root(&mut self, root: ProcPair) {
-        let mut frames = Vec::new();
-        self.open(root, None, &mut frames);
-        while let Some(frame) = frames.last_mut() {
-            match frame.todo.pop() {
-                Some(Step::Successors(old, new)) => self.successors(frame, old, new),
-                Some(Step::Call(old, new, number)) => {
-                    if let Some(callee) = self.call(frame, old, new, number) {
-                        let caller = frame.pair;
-                        self.open(callee, Some(caller), &mut frames);
-                    }
-                }
-                None => {
-                    self.close(frame);
-                    frames.pop();
-                }
+        if self.proctable.contains_key(&root) {
+            return;
+        }
+        let mut frames = vec![(root, self.open(root, None))];
+        while let Some((pair, frame)) = frames.last_mut() {
+            let pair = *pair;
+            if let Some(callee) = self.advance(pair, frame) {
+                let opened = self.open(callee, Some(pair));
+                frames.push((callee, opened));
+            } else if let Some((_, frame)) = frames.pop() {
+                self.close(pair, frame.builder.finish());
             }
         }
     }
 
-    fn graphs(&self, pair: ProcPair) -> Option<(&'p Graph, &'p Graph)> {
+    fn graphs_of(&self, pair: ProcPair) -> Option<(&'p Graph, &'p Graph)> {
         Some((self.old.graph(pair.0)?, self.new.graph(pair.1)?))
     }
 
     /// SelectTests2: enters a pair in the proctable and begins its walk.
-    fn open(&mut self, pair: ProcPair, caller: Option<ProcPair>, frames: &mut Vec<Frame>) {
-        if self.proctable.contains_key(&pair) {
-            return;
-        }
+    fn open(&mut self, pair: ProcPair, caller: Option<ProcPair>) -> Frame {
         self.proctable.insert(pair, Status::Visited);
         self.opened.push((pair, caller));
-        let mut frame = Frame { pair, visited: FxHashSet::default(), todo: Vec::new() };
-        let how = |program: &ProgramVersion, at: ProcRef| program.unit(at.unit).index.how;
-        match self.graphs(pair) {
-            None => self.reject_entry(pair, Because::Unreadable),
-            Some(_) if how(self.old, pair.0) != how(self.new, pair.1) => {
-                self.reject_entry(pair, Because::Flags);
+        match self.rejected_whole(pair) {
+            Some(because) => {
+                let builder = PairBuilder::rejected(self.old.graph(pair.0), &because);
+                Frame { builder, at_call: None }
             }
-            Some((old, new))
-                if !self.same_label(old.node(Graph::ENTRY), new.node(Graph::ENTRY)) =>
-            {
-                self.reject_entry(pair, Because::Signature);
-            }
-            Some((old, _))
-                if self.changed_mention(pair.0.unit, old.node(Graph::ENTRY)).is_some() =>
-            {
-                self.reject_entry(pair, Because::Signature);
-            }
-            Some(_) => frame.todo.push(Step::Successors(Graph::ENTRY, Graph::ENTRY)),
+            None => Frame::default(),
         }
-        frame.visited.insert((Graph::ENTRY, Graph::ENTRY));
-        frames.push(frame);
     }
 
-    /// Every way into the procedure is dangerous.
-    fn reject_entry(&mut self, pair: ProcPair, because: Because) {
-        let edges = self.old.graph(pair.0).into_iter();
-        let edges: Vec<EdgeId> =
-            edges.flat_map(|g| g.out_edges(Graph::ENTRY).map(|(edge, _)| edge)).collect();
-        for edge in edges {
-            let because = because.clone();
-            self.dangerous.push(Dangerous { pair, edge, new: Some(Graph::ENTRY), because });
+    /// Why no way into a procedure is as it was, if so.
+    fn rejected_whole(&mut self, pair: ProcPair) -> Option<Because> {
+        let Some((old, new)) = self.graphs_of(pair) else {
+            return Some(Because::Unreadable);
+        };
+        let how = |program: &ProgramVersion, at: ProcRef| program.unit(at.unit).index.how;
+        if how(self.old, pair.0) != how(self.new, pair.1) {
+            return Some(Because::Flags);
+        }
+        let (old, new) = (old.node(Graph::ENTRY), new.node(Graph::ENTRY));
+        let is_same = self.same_label(old, new) && self.changed_mention(pair.0.unit, old).is_none();
+        (!is_same).then_some(Because::Signature)
+    }
+
+    /// Goes on with the walk of a pair of procedures: to its end, or to a callee
+    /// that has to be walked first.
+    fn advance(&mut self, pair: ProcPair, frame: &mut Frame) -> Option<ProcPair> {
+        let (old, new) = self.graphs_of(pair)?;
+        loop {
+            let (at, number) = match frame.at_call.take() {
+                Some(at) => at,
+                None => (frame.builder.take()?, 0),
+            };
+            match self.calls(pair, &frame.builder, at, number) {
+                Calls::Impassable => continue,
+                Calls::Open(callee, number) => {
+                    frame.at_call = Some((at, number));
+                    return Some(callee);
+                }
+                Calls::Passed => {}
+            }
+            let mut difference = |old: &Node, new: &Node| self.difference(pair, old, new);
+            frame.builder.successors(old, new, at, &mut difference);
         }
     }
 
     /// Nobody who did not reach the exit passes the procedure unchanged.
-    fn close(&mut self, frame: &Frame) {
-        if !frame.visited.contains(&(Graph::EXIT, Graph::EXIT)) {
-            self.proctable.insert(frame.pair, Status::SelectsAll);
+    fn close(&mut self, pair: ProcPair, graph: PairGraph) {
+        let graph = if self.stale.remove(&pair) { self.walk_again(pair) } else { graph };
+        let is_passed = graph.accept.is_some();
+        self.graphs.insert(pair, graph);
+        if !is_passed {
+            self.give_up(pair);
         }
-        let mut counterparts: FxHashMap<NodeId, NodeId> = FxHashMap::default();
-        for (old, new) in &frame.visited {
-            if counterparts.insert(*old, *new).is_some() {
-                self.multiply_visited.insert(frame.pair);
-            }
-        }
-        self.pairs_visited += frame.visited.len();
     }
 
-    /// Compare: for each edge out of the old node, do its target and the new
-    /// one match?
-    fn successors(&mut self, frame: &mut Frame, old_node: NodeId, new_node: NodeId) {
-        let pair = frame.pair;
-        let Some((old, new)) = self.graphs(pair) else {
-            return;
-        };
-        let reject = |walk: &mut Self, edge, new, because| {
-            walk.dangerous.push(Dangerous { pair, edge, new, because });
-        };
-        for (old_id, old_edge) in old.out_edges(old_node) {
-            let counterpart =
-                new.out_edges(new_node).find(|(_, edge)| same_edge(&edge.label, &old_edge.label));
-            let Some((new_id, new_edge)) = counterpart else {
-                reject(self, old_id, None, Because::EdgeGone);
-                continue;
-            };
-            let (old_to, new_to) = (old_edge.to, new_edge.to);
-            if !frame.visited.contains(&(old_to, new_to)) {
-                if let Some(because) = self.difference(pair, old.node(old_to), new.node(new_to)) {
-                    reject(self, old_id, Some(new_to), because);
+    /// Nobody passes a pair. Those who did, while it was not known, are walked
+    /// again: what they reached behind it counts no more.
+    fn give_up(&mut self, pair: ProcPair) {
+        let mut todo = vec![pair];
+        while let Some(pair) = todo.pop() {
+            self.proctable.insert(pair, Status::SelectsAll);
+            for caller in self.passed_by.remove(&pair).unwrap_or_default() {
+                if !self.graphs.contains_key(&caller) {
+                    self.stale.insert(caller);
                     continue;
                 }
-                frame.visited.insert((old_to, new_to));
-                frame.todo.push(Step::Call(old_to, new_to, 0));
-            }
-            self.edge_map.entry(pair).or_default().insert((old_id, new_id));
-        }
-        // A new case takes what default took before.
-        for (_, added) in new.out_edges(new_node) {
-            let EdgeLabel::Case(_, text) = &added.label else {
-                continue;
-            };
-            if old.out_edges(old_node).any(|(_, edge)| same_edge(&edge.label, &added.label)) {
-                continue;
-            }
-            for (old_id, edge) in old.out_edges(old_node) {
-                if edge.label == EdgeLabel::Default {
-                    let because = Because::CaseAdded(text.clone());
-                    reject(self, old_id, Some(added.to), because);
+                let graph = self.walk_again(caller);
+                let is_lost = graph.accept.is_none();
+                self.graphs.insert(caller, graph);
+                if is_lost && self.proctable.get(&caller) == Some(&Status::Visited) {
+                    todo.push(caller);
                 }
             }
         }
     }
 
-    /// Passes the calls of a matched pair one by one. Returns a callee that
-    /// has to be walked first.
-    fn call(&self, frame: &mut Frame, old: NodeId, new: NodeId, from: usize) -> Option<ProcPair> {
-        let (old_graph, new_graph) = self.graphs(frame.pair)?;
+    /// The graph of a pair whose callees are all known.
+    fn walk_again(&mut self, pair: ProcPair) -> PairGraph {
+        let mut frame = Frame::default();
+        while self.advance(pair, &mut frame).is_some() {}
+        frame.builder.finish()
+    }
+
+    /// Passes the calls of a matched pair of nodes one by one.
+    fn calls(&mut self, pair: ProcPair, builder: &PairBuilder, at: PairIx, from: usize) -> Calls {
+        if !self.follows_calls {
+            return Calls::Passed;
+        }
+        let Some((old_graph, new_graph)) = self.graphs_of(pair) else {
+            return Calls::Passed;
+        };
+        let (old, new) = builder.nodes_of(at);
         let (old_node, new_node) = (old_graph.node(old), new_graph.node(new));
-        for (number, (old_call, new_call)) in
-            old_node.calls.iter().zip(&new_node.calls).enumerate().skip(from)
-        {
-            let callee = self.old.resolve(frame.pair.0.unit, *old_call);
-            let counterpart = self.new.resolve(frame.pair.1.unit, *new_call);
+        let calls = old_node.calls.iter().zip(&new_node.calls).enumerate().skip(from);
+        for (number, (old_call, new_call)) in calls {
+            let callee = self.old.resolve(pair.0.unit, *old_call);
+            let counterpart = self.new.resolve(pair.1.unit, *new_call);
             let (Some(callee), Some(counterpart)) = (callee, counterpart) else {
                 continue;
             };
-            match self.proctable.get(&(callee, counterpart)) {
-                None => {
-                    frame.todo.push(Step::Call(old, new, number));
-                    return Some((callee, counterpart));
-                }
+            let callee = (callee, counterpart);
+            match self.proctable.get(&callee) {
+                None => return Calls::Open(callee, number),
                 // A call that is certain to run when its node runs: nobody
                 // gets past it unselected.
-                Some(Status::SelectsAll) if old_node.calls_are_certain => return None,
-                Some(_) => {}
+                Some(Status::SelectsAll) if old_node.calls_are_certain => return Calls::Impassable,
+                Some(Status::SelectsAll) => {}
+                Some(Status::Visited) => {
+                    if old_node.calls_are_certain {
+                        self.passed_by.entry(callee).or_default().insert(pair);
+                    }
+                }
             }
         }
-        frame.todo.push(Step::Successors(old, new));
-        None
+        Calls::Passed
     }
 
     fn label(&self, node: &Node) -> Fingerprint {
@@ -326,13 +287,5 @@ impl<'p> Walk<'p> {
             let symbol = &index.symbols[*mention as usize];
             self.changed.of_symbol(&index.key, symbol).map(String::from)
         })
-    }
-}
-
-/// Cases match by what their value means, whatever its text.
-fn same_edge(a: &EdgeLabel, b: &EdgeLabel) -> bool {
-    match (a, b) {
-        (EdgeLabel::Case(a, _), EdgeLabel::Case(b, _)) => a == b,
-        _ => a == b,
     }
 }

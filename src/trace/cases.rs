@@ -13,6 +13,8 @@ pub type Probes = BTreeMap<Fingerprint, Vec<u8>>;
 pub struct Traced {
     pub module: PathBuf,
     pub build_id: Vec<u8>,
+    /// How many processes ran the module, those aside that were forked.
+    pub processes: u32,
     outside: Probes,
     cases: BTreeMap<String, Probes>,
 }
@@ -25,6 +27,7 @@ impl Traced {
             // Copies of a module share its traces; any of them will do.
             traced.module = file.module;
             traced.build_id = file.build_id;
+            traced.processes = traced.processes.saturating_add(file.processes);
             let probes = match file.case {
                 Some(name) => traced.cases.entry(name).or_default(),
                 None => &mut traced.outside,
@@ -74,6 +77,7 @@ mod tests {
             module: PathBuf::from("/prog"),
             build_id: vec![1],
             case: case.map(String::from),
+            processes: 1,
             units: vec![(Fingerprint::default(), bytes.to_vec())],
             offsets: Vec::new(),
         }

@@ -26,6 +26,13 @@ pub struct ProgramRan {
 }
 
 impl ProgramRan {
+    /// Whether its code may call `main`.
+    fn mentions_main(&self) -> bool {
+        let symbols = self.units.iter().flat_map(|unit| &unit.index.symbols);
+        symbols.into_iter().any(|symbol| symbol.name == MAIN)
+            || self.outside_names.binary_search_by(|name| name.as_str().cmp(MAIN)).is_ok()
+    }
+
     /// Adds the edges that follow from probes.
     fn add_rows(&self, probes: &Probes, reading: Reading, rows: &mut Rows) {
         for unit in &self.units {
@@ -58,20 +65,27 @@ impl LoadedUnit {
         bitvec![u8, Lsb0; 1; self.derivation.edge_count()]
     }
 
-    /// Counts how often procedures were entered: not, once, or more often.
-    fn count_entries(&self, probes: &Probes, entries: &mut Entries) {
+    /// Counts how often procedures were entered: not, once, or more often. Of
+    /// those that do not note it, only a `main` that nobody calls is known.
+    fn count_entries(&self, probes: &Probes, of_main: Option<u32>, entries: &mut Entries) {
         let id = self.index.fingerprint;
-        let Some(probes) = probes.get(&id) else { return };
+        let probes = probes.get(&id).filter(|p| p.len() == self.index.probe_count as usize);
+        let Some(probes) = probes else { return };
         let is_set = |probe: ProbeId| probes.get(probe.ix()).is_some_and(|byte| *byte != 0);
         for (number, procedure) in self.index.procedures.iter().enumerate() {
             let first = self.derivation.entry_probe(number);
-            let (Some(first), Some(again)) = (first, procedure.again) else { continue };
-            if is_set(first) {
-                *entries.entry((id, number)).or_default() += 1 + usize::from(is_set(again));
-            }
+            let count = match (first, procedure.again, of_main) {
+                (Some(first), Some(again), _) if is_set(first) => 1 + u32::from(is_set(again)),
+                (_, None, Some(count)) if procedure.name == MAIN && !procedure.is_static => count,
+                _ => continue,
+            };
+            *entries.entry((id, number)).or_default() += count as usize;
         }
     }
 }
+
+/// Where programs begin.
+const MAIN: &str = "main";
 
 /// Edges by unit.
 pub type Rows = BTreeMap<Fingerprint, EdgeBits>;
@@ -120,7 +134,9 @@ impl TestTrace {
         }
         // What was entered once each time was entered twice.
         self.entered_once.clear();
-        self.walked.extend(other.walked);
+        for (unit, walked) in other.walked {
+            self.walked.entry(unit).or_default().unite(walked);
+        }
         self.loaded.extend(other.loaded);
         self.uses.unite(other.uses);
         self.unclean = self.unclean.take().or(other.unclean);
@@ -206,8 +222,9 @@ impl Collector {
         let mut entries = Entries::default();
         for module in &modules {
             let program = self.program(module)?;
+            let of_main = (!program.mentions_main()).then_some(module.processes);
             for unit in &program.units {
-                unit.count_entries(&module.everything(), &mut entries);
+                unit.count_entries(&module.everything(), of_main, &mut entries);
             }
             program.add_rows(&module.everything(), reading, &mut trace.rows);
             for name in &cases {
@@ -220,8 +237,10 @@ impl Collector {
             trace.programs.push(program);
         }
         self.check_logs(&logs, &files_of_modules, reading, trace)?;
-        entries.retain(|_, count| *count == 1);
-        trace.entered_once.extend(entries.into_keys());
+        if reading == Reading::Exact {
+            entries.retain(|_, count| *count == 1);
+            trace.entered_once.extend(entries.into_keys());
+        }
         let loaded = directory.join(LOADED_NAME);
         if loaded.exists() {
             let loaded = fs_err::read_to_string(loaded).map_err(|e| e.to_string())?;

@@ -29,6 +29,8 @@ pub struct TraceFile {
     pub case: Option<String>,
     /// For each unit, the bytes of its probes.
     pub units: Vec<(Fingerprint, Vec<u8>)>,
+    /// How often a process mapped it; forked children do not count.
+    pub processes: u32,
     /// Where these lie in the map.
     pub offsets: Vec<(usize, Fingerprint)>,
 }
@@ -88,6 +90,7 @@ impl TraceFile {
             module: PathBuf::from(std::ffi::OsStr::from_bytes(path)),
             build_id: header[80..80 + id_length].to_vec(),
             case,
+            processes: u32_at(header, 76),
             units,
             offsets,
         })

@@ -9,6 +9,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+/// How many nodes of paths are kept of a unit; beyond that, the procedure whose
+/// path it is has none.
+const MOST_KEPT: usize = 2_000_000;
+
 /// A thread of a module: the part of a log's name before the number of its
 /// window.
 type Thread = String;
@@ -70,6 +74,10 @@ pub struct Walked {
     resumed: FxHashSet<(usize, NodeId)>,
     /// Nodes after which a run logged no other.
     last: FxHashSet<(usize, NodeId)>,
+    /// The different paths of each procedure; none if one is not known in full.
+    paths: BTreeMap<usize, Option<FxHashSet<Vec<u32>>>>,
+    /// How many nodes they have together.
+    kept: usize,
     /// How many edges the probes had to tell in both directions.
     pub compared: usize,
     /// Steps that are no edges, told for people.
@@ -84,6 +92,8 @@ struct Run {
     at: NodeId,
     /// Nodes that called setjmp, to which longjmp may come back.
     setjmps: Vec<NodeId>,
+    /// All its nodes in their order, as long as each follows from the one before.
+    path: Option<Vec<u32>>,
 }
 
 /// The runs of a thread that have not ended, each called by the one before it.
@@ -133,13 +143,53 @@ impl Stack {
     fn end_above(&mut self, number: u32, walked: &mut BTreeMap<Fingerprint, Walked>) {
         while let Some(run) = self.runs.pop_if(|run| run.number > number) {
             if let Some(walked) = walked.get_mut(&run.unit) {
-                walked.last.insert((run.procedure, run.at));
+                walked.end(run);
             }
         }
     }
 }
 
 impl Walked {
+    fn end(&mut self, run: Run) {
+        self.last.insert((run.procedure, run.at));
+        self.keep(run.procedure, run.path);
+    }
+
+    fn keep(&mut self, procedure: usize, path: Option<Vec<u32>>) {
+        let known = self.paths.entry(procedure).or_insert_with(|| Some(FxHashSet::default()));
+        match path.filter(|path| self.kept + path.len() <= MOST_KEPT) {
+            None => *known = None,
+            Some(path) => {
+                let length = path.len();
+                if known.as_mut().is_some_and(|known| known.insert(path)) {
+                    self.kept += length;
+                }
+            }
+        }
+    }
+
+    /// Adds what another run of the same test logged.
+    pub fn unite(&mut self, other: Self) {
+        self.steps += other.steps;
+        self.compared += other.compared;
+        for (procedure, paths) in other.paths {
+            match paths {
+                Some(paths) => paths.into_iter().for_each(|path| self.keep(procedure, Some(path))),
+                None => self.keep(procedure, None),
+            }
+        }
+    }
+
+    /// The paths of procedures of which all are known, in a fixed order.
+    pub fn paths(&self) -> BTreeMap<u32, Vec<Vec<u32>>> {
+        let known = self.paths.iter().filter_map(|(procedure, paths)| {
+            let mut paths: Vec<Vec<u32>> = paths.as_ref()?.iter().cloned().collect();
+            paths.sort_unstable();
+            Some((*procedure as u32, paths))
+        });
+        known.collect()
+    }
+
     fn take(&mut self, unit: Unit<'_>, id: Fingerprint, step: Step, stack: &mut Stack) {
         self.steps += 1;
         let (procedure, node) = (step.procedure as usize, NodeId(step.node));
@@ -153,7 +203,8 @@ impl Walked {
             let is_resumed = step.run <= stack.known;
             let at = if is_resumed { node } else { Graph::ENTRY };
             let setjmps = Vec::new();
-            stack.runs.push(Run { number: step.run, unit: id, procedure, at, setjmps });
+            let path = (!is_resumed).then(Vec::new);
+            stack.runs.push(Run { number: step.run, unit: id, procedure, at, setjmps, path });
             stack.known = stack.known.max(step.run);
             if is_resumed {
                 self.resumed.insert((procedure, node));
@@ -162,10 +213,19 @@ impl Walked {
         }
         let Some(run) = stack.runs.last_mut() else { return };
         let from = std::mem::replace(&mut run.at, node);
+        if let Some(path) = &mut run.path {
+            path.push(node.0);
+            if path.len() > MOST_KEPT {
+                run.path = None;
+            }
+        }
         if calls_setjmp(unit.index, graph.node(node)) && !run.setjmps.contains(&node) {
             run.setjmps.push(node);
         }
         let mut sources = returned_from(graph, run, from, node);
+        if !sources.is_empty() {
+            run.path = None;
+        }
         if sources.is_empty() && self.taken.contains(&(procedure, from, node)) {
             return;
         }

@@ -6,7 +6,7 @@ use edgewise::cfg::format::{Graph, NodeKind};
 use edgewise::cfg::unit;
 use edgewise::frontend;
 use edgewise::ids::NodeId;
-use edgewise::select::program::edge_name;
+use edgewise::select::explain::edge_name;
 use rustc_hash::FxHashMap;
 
 pub fn analyse(source: &str) -> unit::Analysis {

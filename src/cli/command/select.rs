@@ -5,6 +5,7 @@ use crate::cli::selecting;
 use crate::cli::snapshot::Source;
 use crate::cli::workspace::Workspace;
 use crate::report::{json, text};
+use crate::select::Algorithm;
 use std::io::IsTerminal;
 
 /// Say which tests a change can affect, and why
@@ -22,6 +23,9 @@ pub struct Args {
     /// Compare with the programs as they are built, instead of the sources
     #[arg(long)]
     from_build: bool,
+    /// How to select; all but the default are for comparison
+    #[arg(long, value_enum, default_value = "auto")]
+    algorithm: Algorithm,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -38,7 +42,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let mut tests = workspace.tests(&history)?;
     tests.retain(|test| test.disabled.is_none());
     let source = if args.from_build { Source::Build } else { Source::Sources };
-    let selected = selecting::select(&workspace, &history, &tests, source)?;
+    let selected = selecting::select(&workspace, &history, &tests, source, args.algorithm)?;
     match args.format {
         Format::Json => println!("{:#}", json::selection(&selected.report)),
         // On a terminal the two streams make one text; otherwise each is

@@ -11,6 +11,7 @@ use crate::cli::snapshot::Source;
 use crate::cli::workspace::Workspace;
 use crate::report::results::{Fate, TestResult};
 use crate::report::text;
+use crate::select::Algorithm;
 use crate::suite::TestCase;
 use crate::suite::schedule::with_fixtures;
 use std::collections::HashSet;
@@ -45,7 +46,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let known: HashSet<&str> = tests.iter().map(|test| test.name.as_str()).collect();
     history.retain_tests(|name| known.contains(name));
     let (disabled, tests): (Vec<_>, Vec<_>) = tests.into_iter().partition(|t| t.disabled.is_some());
-    let selected = selecting::select(&workspace, &history, &tests, Source::Build)?;
+    let selected = selecting::select(&workspace, &history, &tests, Source::Build, Algorithm::Auto)?;
     eprint!("{}", text::selection(&selected.report));
     recording::carry_over(&workspace, &mut history, &selected)?;
     history.commit()?;

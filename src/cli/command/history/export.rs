@@ -5,7 +5,7 @@ use crate::cli::reached::{Procedure, Reached};
 use crate::cli::workspace::Workspace;
 use crate::history::History;
 use crate::ids::EdgeId;
-use crate::select::program::edge_name;
+use crate::select::explain::edge_name;
 use anyhow::{Context, ensure};
 use serde_json::json;
 use std::collections::BTreeMap;

@@ -1,0 +1,152 @@
+//! A rejected edge as a reason for people.
+
+use super::culprit;
+use super::pairs::{Because, Reject};
+use super::reason::{EdgeReason, SourceLine};
+use super::version::{ProcRef, ProgramVersion, UnitVersion};
+use super::walk::ProcPair;
+use crate::cfg::format::{EdgeLabel, Node, NodeKind};
+use crate::ids::UnitIx;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
+
+/// Why an edge of a pair of procedures is dangerous. The calls that lead there
+/// are to be added.
+pub fn edge_reason(
+    program: &ProgramVersion,
+    successor: &ProgramVersion,
+    (old, new): ProcPair,
+    reject: &Reject,
+) -> EdgeReason {
+    let unit = program.unit(old.unit);
+    let nowhere = || SourceLine { file: String::new(), line: 0, text: String::new() };
+    let mut reason = EdgeReason {
+        program: program.path.clone(),
+        procedure: unit.procedure(old.procedure).name.clone(),
+        from: nowhere(),
+        edge: String::new(),
+        old: nowhere(),
+        new: None,
+        because: explain_because(&reject.because),
+        chain: Vec::new(),
+    };
+    let graph = unit.graph(old.procedure);
+    if let Some(graph) = graph {
+        let edge = graph.edge(reject.edge);
+        reason.from = source_line(unit, graph.node(edge.from));
+        reason.edge = edge_name(&edge.label);
+        let shown = if reject.because == Because::Signature { edge.from } else { edge.to };
+        reason.old = source_line(unit, graph.node(shown));
+    }
+    if let (Some(node), Some(graph)) = (reject.new, successor.graph(new)) {
+        reason.new = Some(source_line(successor.unit(new.unit), graph.node(node)));
+    }
+    let same_text = reason.new.as_ref().is_some_and(|new| new.text == reason.old.text);
+    if let Some(graph) = graph.filter(|_| reject.because == Because::Node && same_text) {
+        let node = graph.node(graph.edge(reject.edge).to);
+        let what = culprit::changed_declaration(unit, successor.unit(new.unit), node);
+        reason.because = what.unwrap_or_default();
+    }
+    reason
+}
+
+/// The first line of a procedure.
+pub fn procedure_line(unit: &UnitVersion, procedure: ProcRef) -> SourceLine {
+    let index = unit.procedure(procedure.procedure);
+    let text = unit.entry_text(procedure.procedure);
+    SourceLine {
+        file: unit.file(index.place).to_string(),
+        line: index.place.line,
+        text: text.unwrap_or_default().to_string(),
+    }
+}
+
+fn source_line(unit: &UnitVersion, node: &Node) -> SourceLine {
+    let text = match node.kind {
+        NodeKind::Exit => String::from("the end of the procedure"),
+        NodeKind::Spin => String::from("an endless loop"),
+        _ => node.text.clone(),
+    };
+    SourceLine { file: unit.file(node.place).to_string(), line: node.place.line, text }
+}
+
+pub fn edge_name(label: &EdgeLabel) -> String {
+    match label {
+        EdgeLabel::Always => String::new(),
+        EdgeLabel::True => String::from("T"),
+        EdgeLabel::False => String::from("F"),
+        EdgeLabel::Case(_, text) => format!("case {text}"),
+        EdgeLabel::Default => String::from("default"),
+        EdgeLabel::Label(name) => name.clone(),
+    }
+}
+
+fn explain_because(because: &Because) -> String {
+    match because {
+        Because::Node => String::new(),
+        Because::Definition(what) => what.clone(),
+        Because::Call(name) => format!("`{name}` means another procedure now"),
+        Because::EdgeGone => String::from("this way is gone"),
+        Because::CaseAdded(text) => format!("`case {text}` was added"),
+        Because::Signature => String::from("signature or attributes changed"),
+        Because::Flags => String::from("it is compiled with other flags or another compiler"),
+        Because::Unreadable => String::from("its graph cannot be read"),
+    }
+}
+
+/// Who calls whom by name, for telling how a procedure is reached from a root.
+/// It is made from the indexes of the units alone, when somebody asks.
+pub struct Callers {
+    of: FxHashMap<ProcRef, Vec<ProcRef>>,
+}
+
+impl Callers {
+    pub fn of(program: &ProgramVersion) -> Self {
+        let mut of: FxHashMap<ProcRef, Vec<ProcRef>> = FxHashMap::default();
+        for (number, unit) in program.units.iter().enumerate() {
+            let mut meant: FxHashMap<u32, Option<ProcRef>> = FxHashMap::default();
+            for caller in unit.procedures(UnitIx::new(number)) {
+                let index = unit.procedure(caller.procedure);
+                // One whose address is taken may be called by anybody.
+                for symbol in index.mentions.iter().filter(|name| !index.takes.contains(name)) {
+                    let callee = meant
+                        .entry(*symbol)
+                        .or_insert_with(|| program.resolve(caller.unit, *symbol));
+                    if let Some(callee) = callee {
+                        of.entry(*callee).or_default().push(caller);
+                    }
+                }
+            }
+        }
+        Self { of }
+    }
+
+    /// A shortest chain of calls to a procedure: from a root, or from wherever
+    /// calls are last known by name.
+    pub fn chain(&self, program: &ProgramVersion, procedure: ProcRef) -> Vec<String> {
+        let mut next: FxHashMap<ProcRef, ProcRef> = FxHashMap::default();
+        let mut seen = FxHashSet::from_iter([procedure]);
+        let mut todo = VecDeque::from([procedure]);
+        let mut first = procedure;
+        while let Some(at) = todo.pop_front() {
+            let index = program.procedure(at);
+            if index.is_constructor || index.name == "main" {
+                first = at;
+                break;
+            }
+            for caller in self.of.get(&at).into_iter().flatten() {
+                if seen.insert(*caller) {
+                    next.insert(*caller, at);
+                    todo.push_back(*caller);
+                }
+            }
+        }
+        let mut chain = vec![program.procedure(first).name.clone()];
+        let mut at = first;
+        while let Some(callee) = next.get(&at).filter(|_| at != procedure) {
+            chain.push(program.procedure(*callee).name.clone());
+            at = *callee;
+        }
+        chain
+    }
+}

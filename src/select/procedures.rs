@@ -1,0 +1,312 @@
+//! One program against its successor, procedure by procedure: the walk from its
+//! roots and the rest, or each changed procedure by itself.
+
+use super::algorithm::{self, Algorithm};
+use super::changes::ChangedDefinitions;
+use super::explain::{self, Callers};
+use super::matrix::{Matrix, Taken};
+use super::one_path;
+use super::pairs::PairGraph;
+use super::path;
+use super::program::{Analysed, Comparison, Options, Outcome, pair_units};
+use super::reason::Reason;
+use super::version::{ProcRef, ProgramVersion};
+use super::walk::{ProcPair, Walk};
+use crate::ids::{TestId, UnitIx};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+pub struct ProgramSelection<'a> {
+    pub(super) comparison: &'a Comparison,
+    pub(super) new: &'a ProgramVersion,
+    matrix: &'a dyn Matrix,
+    changed: &'a ChangedDefinitions,
+    options: Options,
+    pub(super) walk: Walk<'a>,
+    pairing: Vec<Option<UnitIx>>,
+    /// How many opened pairs were judged.
+    judged: usize,
+    callers: Option<Callers>,
+    /// What runs of procedures leave may be read as paths.
+    keeps_to_paths: bool,
+    pub(super) outcome: &'a mut Outcome,
+}
+
+impl<'a> ProgramSelection<'a> {
+    pub fn new(
+        comparison: &'a Comparison,
+        new: &'a ProgramVersion,
+        matrix: &'a dyn Matrix,
+        changed: &'a ChangedDefinitions,
+        options: Options,
+        outcome: &'a mut Outcome,
+    ) -> Self {
+        let follows_calls = options.algorithm.follows_calls();
+        let old = &comparison.old;
+        Self {
+            comparison,
+            new,
+            matrix,
+            changed,
+            options,
+            walk: Walk::new(old, new, changed, options.strict_lines, follows_calls),
+            pairing: pair_units(old, new),
+            judged: 0,
+            callers: None,
+            keeps_to_paths: one_path::keeps_to_paths(old),
+            outcome,
+        }
+    }
+
+    pub fn run(&mut self) {
+        if self.options.algorithm.follows_calls() {
+            for root in self.roots() {
+                self.walk.from_root(root);
+            }
+            self.judge();
+        }
+        self.rest();
+        // Without the old graph there are no edges to say who took them.
+        let opened = &self.walk.opened;
+        if opened.iter().any(|(pair, _)| self.comparison.old.graph(pair.0).is_none()) {
+            self.outcome.select_all(self.comparison, "its old graphs cannot be read");
+        }
+        let statistics = &mut self.outcome.statistics;
+        statistics.procedures_analysed += self.walk.opened.len();
+        statistics.line_numbers_only += self.walk.lines_only;
+        for (pair, _) in &self.walk.opened {
+            let graph = &self.walk.graphs[pair];
+            statistics.pairs_visited += graph.nodes.len();
+            statistics.dangerous_edges += graph.rejects.len();
+            statistics.multiply_visited_procedures += usize::from(graph.is_multiply_visited);
+            self.outcome.analysed.push(Analysed {
+                program: self.comparison.old.path.clone(),
+                procedure: self.comparison.old.procedure(pair.0).name.clone(),
+                status: self.walk.proctable[pair],
+                multiply_visited: graph.is_multiply_visited,
+            });
+        }
+    }
+
+    /// Where control enters by itself: main, and constructors.
+    fn roots(&self) -> Vec<ProcPair> {
+        let old = &self.comparison.old;
+        let mut roots = Vec::new();
+        if let (Some(main), Some(counterpart)) = (old.global("main"), self.new.global("main")) {
+            roots.push((main, counterpart));
+        }
+        for procedure in old.procedures() {
+            if old.procedure(procedure).is_constructor
+                && let Some(counterpart) = self.counterpart(procedure)
+            {
+                roots.push((procedure, counterpart));
+            }
+        }
+        roots
+    }
+
+    /// The procedure that stands for an old one when nobody calls it by name.
+    pub(super) fn counterpart(&self, procedure: ProcRef) -> Option<ProcRef> {
+        let old = self.comparison.old.procedure(procedure);
+        let in_unit = self.pairing[procedure.unit.ix()].and_then(|unit| {
+            let (before, after) = (self.comparison.old.unit(procedure.unit), self.new.unit(unit));
+            if before.fingerprint() == after.fingerprint() {
+                return Some(ProcRef { unit, procedure: procedure.procedure });
+            }
+            let at = after.named(&old.name, old.is_static)?;
+            Some(ProcRef { unit, procedure: at })
+        });
+        in_unit.or_else(|| (!old.is_static).then(|| self.new.global(&old.name)).flatten())
+    }
+
+    /// Changed procedures that no walk reached: for one that follows calls, those
+    /// that were entered through a pointer, from a library, as a handler. The trace
+    /// knows who entered them, so each is compared from its own entry.
+    fn rest(&mut self) {
+        for (number, unit) in self.comparison.old.units.iter().enumerate() {
+            let number = UnitIx::new(number);
+            if self.is_unit_as_it_was(number) {
+                continue;
+            }
+            for procedure in unit.procedures(number) {
+                self.compare(procedure);
+            }
+        }
+    }
+
+    /// Whether nothing in a unit can behave otherwise.
+    fn is_unit_as_it_was(&self, unit: UnitIx) -> bool {
+        let index = &self.comparison.old.unit(unit).index;
+        let is_same = self.pairing[unit.ix()]
+            .is_some_and(|successor| self.new.unit(successor).fingerprint() == index.fingerprint);
+        is_same
+            && (self.changed.is_empty()
+                || index.symbols.iter().all(|s| self.changed.of_symbol(&index.key, s).is_none()))
+    }
+
+    fn compare(&mut self, procedure: ProcRef) {
+        let Some(counterpart) = self.counterpart(procedure) else {
+            self.select_gone(procedure);
+            return;
+        };
+        let pair = (procedure, counterpart);
+        if self.walk.proctable.contains_key(&pair)
+            || !self.differs(pair)
+            || !self.someone_unselected_entered(procedure)
+        {
+            return;
+        }
+        if self.options.algorithm == Algorithm::Procedure {
+            self.select_entered(pair);
+            return;
+        }
+        self.walk.from_root(pair);
+        self.judge();
+    }
+
+    /// Whether a procedure may behave otherwise, as far as the index tells.
+    fn differs(&self, (old, new): ProcPair) -> bool {
+        let before = self.comparison.old.procedure(old);
+        if before.fingerprint != self.new.procedure(new).fingerprint {
+            return true;
+        }
+        let index = &self.comparison.old.unit(old.unit).index;
+        let successor = &self.new.unit(new.unit).index;
+        if index.key != successor.key {
+            return true;
+        }
+        before.mentions.iter().any(|mention| {
+            self.changed.of_symbol(&index.key, &index.symbols[*mention as usize]).is_some()
+        })
+    }
+
+    /// What tests did in a procedure.
+    fn rows(&self, procedure: ProcRef) -> Rc<Vec<Taken>> {
+        let unit = self.comparison.old.unit(procedure.unit);
+        let edges = unit.procedure(procedure.procedure).edge_count as usize;
+        self.matrix.rows(unit.fingerprint(), procedure.procedure, edges)
+    }
+
+    fn someone_unselected_entered(&self, procedure: ProcRef) -> bool {
+        let is_selected = |test: &TestId| self.outcome.selected.contains_key(test);
+        self.rows(procedure).iter().any(|row| !row.tests.iter().all(is_selected))
+    }
+
+    fn select_gone(&mut self, procedure: ProcRef) {
+        let unit = self.comparison.old.unit(procedure.unit);
+        self.select_all_who_entered(
+            procedure,
+            &Reason::ProcedureGone {
+                program: self.comparison.old.path.clone(),
+                procedure: unit.procedure(procedure.procedure).name.clone(),
+                old: explain::procedure_line(unit, procedure),
+            },
+        );
+    }
+
+    fn select_entered(&mut self, (old, new): ProcPair) {
+        let program = &self.comparison.old;
+        let reason = Reason::Procedure {
+            program: program.path.clone(),
+            procedure: program.procedure(old).name.clone(),
+            old: explain::procedure_line(program.unit(old.unit), old),
+            new: explain::procedure_line(self.new.unit(new.unit), new),
+        };
+        self.select_all_who_entered(old, &reason);
+    }
+
+    fn select_all_who_entered(&mut self, procedure: ProcRef, reason: &Reason) {
+        for test in self.rows(procedure).iter().flat_map(|row| &row.tests) {
+            self.outcome.select(*test, reason.clone());
+        }
+    }
+
+    /// Selects by the pairs that were opened since the last time.
+    fn judge(&mut self) {
+        let fresh: Vec<ProcPair> =
+            self.walk.opened[self.judged..].iter().map(|(pair, _)| *pair).collect();
+        self.judged = self.walk.opened.len();
+        for pair in fresh {
+            if !self.walk.graphs[&pair].rejects.is_empty() {
+                self.judge_pair(pair);
+            }
+        }
+    }
+
+    fn judge_pair(&mut self, pair: ProcPair) {
+        let chain = self.chain(pair);
+        let graph = &self.walk.graphs[&pair];
+        let mut reasons: Vec<_> = graph
+            .rejects
+            .iter()
+            .map(|reject| explain::edge_reason(&self.comparison.old, self.new, pair, reject))
+            .collect();
+        reasons.iter_mut().for_each(|reason| reason.chain.clone_from(&chain));
+        for row in self.rows(pair.0).iter() {
+            for (tests, rejects) in self.verdicts(pair, graph, row) {
+                for (test, place) in tests.iter().flat_map(|t| rejects.iter().map(move |r| (t, r)))
+                {
+                    let reason = reasons[*place as usize].clone();
+                    self.outcome.select(*test, Reason::Edge(Box::new(reason)));
+                }
+            }
+        }
+        self.outcome.dangerous.extend(reasons);
+    }
+
+    /// The rejected edges for which tests that took the same edges are selected.
+    fn verdicts(
+        &self,
+        pair: ProcPair,
+        graph: &PairGraph,
+        row: &Taken,
+    ) -> Vec<(Vec<TestId>, Vec<u32>)> {
+        let Some(old) = self.comparison.old.graph(pair.0) else { return Vec::new() };
+        let algorithm = self.options.algorithm;
+        let unit = self.comparison.old.unit(pair.0.unit).fingerprint();
+        let procedure = pair.0.procedure;
+        let can_be_one_path = self.keeps_to_paths && one_path::is_exact(old);
+        let mut by_verdict: Vec<(Vec<TestId>, Vec<u32>)> = Vec::new();
+        let mut known: FxHashMap<bool, Vec<u32>> = FxHashMap::default();
+        for test in &row.tests {
+            let is_one_path = can_be_one_path && self.matrix.is_one_entry(*test, unit, procedure);
+            let mut rejects = known
+                .entry(is_one_path)
+                .or_insert_with(|| {
+                    let sharpness = algorithm.sharpness(graph, is_one_path);
+                    algorithm::rejected(sharpness, old, graph, &row.edges)
+                })
+                .clone();
+            if algorithm == Algorithm::Path
+                && !rejects.is_empty()
+                && let Some(paths) = self.matrix.paths(*test, unit, procedure)
+            {
+                rejects = path::rejected(old, graph, &row.edges, &paths);
+            }
+            match by_verdict.iter_mut().find(|(_, known)| *known == rejects) {
+                Some((tests, _)) => tests.push(*test),
+                None => by_verdict.push((vec![*test], rejects)),
+            }
+        }
+        by_verdict
+    }
+
+    /// The calls that lead to a procedure, as the walk found it or by name.
+    fn chain(&mut self, pair: ProcPair) -> Vec<String> {
+        let program = &self.comparison.old;
+        if !self.options.algorithm.follows_calls() {
+            let callers = self.callers.get_or_insert_with(|| Callers::of(program));
+            return callers.chain(program, pair.0);
+        }
+        let callers: FxHashMap<ProcPair, Option<ProcPair>> =
+            self.walk.opened.iter().copied().collect();
+        let mut chain = Vec::new();
+        let mut at = Some(pair);
+        while let Some(pair) = at {
+            chain.push(program.procedure(pair.0).name.clone());
+            at = callers.get(&pair).copied().flatten();
+        }
+        chain.reverse();
+        chain
+    }
+}

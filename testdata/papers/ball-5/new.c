@@ -1,0 +1,35 @@
+/* new.c: P' of figure 5: only who takes (A,t) first comes to V */
+#include <stdio.h>
+
+static const char *answers;
+
+/* The next answer of the test: what a predicate finds. */
+static int ask(void)
+{
+    return *answers++ == 't';           /* N1 */
+}
+
+static void say(const char *what)
+{
+    puts(what);                         /* N2 */
+}
+
+static void p(void)
+{
+    say("U");                           /* U */
+    if (ask()) {                        /* A */
+        while (ask())                   /* A */
+            ;
+        say("V");                       /* V */
+    } else {
+        say("Y");                       /* Y */
+    }
+}
+
+int main(int argc, char **argv)
+{
+    (void)argc;                         /* M1 */
+    answers = argv[1];                  /* M2 */
+    p();                                /* M3 */
+    return 0;                           /* M4 */
+}
