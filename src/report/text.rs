@@ -114,7 +114,7 @@ pub fn reason(reason: &Reason) -> String {
 }
 
 fn edge_reason(edge: &EdgeReason) -> String {
-    let chain = edge.chain.join(" > ");
+    let chain = chain(&edge.chain);
     let mut out = format!("    in {chain}");
     if !edge.edge.is_empty() {
         let _ = write!(out, ", on `{}` of `{}`", edge.edge, short(&edge.from.text));
@@ -133,6 +133,16 @@ fn edge_reason(edge: &EdgeReason) -> String {
         out.push_str(&source("+", new));
     }
     out
+}
+
+/// Calls from a root to a procedure; of many, the first and the last.
+fn chain(calls: &[String]) -> String {
+    const ENDS: usize = 5;
+    if calls.len() <= 2 * ENDS {
+        return calls.join(" > ");
+    }
+    let (first, last) = (&calls[..ENDS], &calls[calls.len() - ENDS..]);
+    format!("{} > … > {}", first.join(" > "), last.join(" > "))
 }
 
 fn source(mark: &str, line: &SourceLine) -> String {

@@ -13,6 +13,8 @@ pub struct UnitVersion {
     graphs: OnceLock<Vec<Graph>>,
     /// Where each procedure's edges begin in a row of the unit.
     bases: Vec<u32>,
+    /// Procedures by name, with and without external linkage.
+    globals: FxHashMap<String, ProcIx>,
     statics: FxHashMap<String, ProcIx>,
 }
 
@@ -31,15 +33,14 @@ impl UnitVersion {
     fn new(index: UnitIndex, raw: Option<RawRecord>, graphs: OnceLock<Vec<Graph>>) -> Self {
         let mut bases = Vec::with_capacity(index.procedures.len());
         let mut next = 0;
-        let mut statics = FxHashMap::default();
+        let (mut globals, mut statics) = (FxHashMap::default(), FxHashMap::default());
         for (ix, procedure) in index.procedures.iter().enumerate() {
             bases.push(next);
             next += procedure.edge_count;
-            if procedure.is_static {
-                statics.insert(procedure.name.clone(), ProcIx::new(ix));
-            }
+            let named = if procedure.is_static { &mut statics } else { &mut globals };
+            named.entry(procedure.name.clone()).or_insert(ProcIx::new(ix));
         }
-        Self { index, raw, graphs, bases, statics }
+        Self { index, raw, graphs, bases, globals, statics }
     }
 
     /// The record as bytes, if it came as such.
@@ -88,14 +89,10 @@ impl UnitVersion {
         self.graph(procedure).map(|graph| graph.node(Graph::ENTRY).text.as_str())
     }
 
-    /// The first procedure of this name and linkage.
+    /// The procedure of this name and linkage.
     pub fn named(&self, name: &str, is_static: bool) -> Option<ProcIx> {
-        let all = &self.index.procedures;
-        all.iter().position(|p| p.name == name && p.is_static == is_static).map(ProcIx::new)
-    }
-
-    pub fn static_named(&self, name: &str) -> Option<ProcIx> {
-        self.statics.get(name).copied()
+        let named = if is_static { &self.statics } else { &self.globals };
+        named.get(name).copied()
     }
 
     pub fn file(&self, place: crate::cfg::format::Place) -> &str {
@@ -160,18 +157,10 @@ impl ProgramVersion {
     pub fn resolve(&self, unit: UnitIx, symbol: u32) -> Option<ProcRef> {
         let holder = self.unit(unit);
         let symbol = &holder.index.symbols[symbol as usize];
-        if let Some(procedure) = holder.static_named(&symbol.name) {
-            return Some(ProcRef { unit, procedure });
-        }
         // Its own definition comes before another unit's of the same name.
-        let own = holder
-            .index
-            .procedures
-            .iter()
-            .position(|p| !p.is_static && p.name == symbol.name)
-            .filter(|_| self.global(&symbol.name).is_some_and(|g| g.unit != unit));
+        let own = holder.named(&symbol.name, true).or_else(|| holder.named(&symbol.name, false));
         match own {
-            Some(ix) => Some(ProcRef { unit, procedure: ProcIx::new(ix) }),
+            Some(procedure) => Some(ProcRef { unit, procedure }),
             None => self.global(&symbol.name),
         }
     }
