@@ -3,6 +3,7 @@
 
 pub mod changes;
 mod culprit;
+pub mod exclude;
 mod link;
 pub mod matrix;
 pub mod program;
@@ -10,6 +11,7 @@ pub mod reason;
 pub mod version;
 pub mod walk;
 
+pub use exclude::{Exclusion, PassedOver};
 pub use matrix::TestsOnEdge;
 pub use program::{Comparison, NewProgram, Outcome, Outside, Statistics, compare};
 pub use reason::{EdgeReason, Reason, SourceLine};

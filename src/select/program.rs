@@ -3,6 +3,7 @@
 
 use super::changes::ChangedDefinitions;
 use super::culprit;
+use super::exclude::{Exclusion, PassedOver};
 use super::link;
 use super::matrix::TestsOnEdge;
 use super::reason::{EdgeReason, Reason, SourceLine};
@@ -44,6 +45,8 @@ pub struct Statistics {
 #[derive(Default)]
 pub struct Outcome {
     pub selected: BTreeMap<TestId, Vec<Reason>>,
+    /// Changes in excluded code, which selected nobody.
+    pub passed_over: Vec<PassedOver>,
     pub map: EntityMap,
     pub statistics: Statistics,
     /// The proctables: pairs of procedures that the walks opened, in order.
@@ -75,6 +78,7 @@ pub fn compare(
     matrix: &dyn TestsOnEdge,
     outside: &dyn Outside,
     strict_lines: bool,
+    exclusion: &dyn Exclusion,
 ) -> Outcome {
     let mut outcome = Outcome::default();
     for comparison in comparisons {
@@ -92,7 +96,8 @@ pub fn compare(
         for what in &wholes {
             outcome.select_all(comparison, what);
         }
-        let walk = Walk::new(&comparison.old, new, &changed, strict_lines);
+        let mut walk = Walk::new(&comparison.old, new, &changed, strict_lines);
+        walk.exclusion = exclusion;
         let mut program = ProgramSelection {
             comparison,
             new,
@@ -320,7 +325,7 @@ impl ProgramSelection<'_> {
             let pair = (procedure, counterpart);
             if self.walk.proctable.contains_key(&pair)
                 || !self.differs(pair, changed)
-                || !self.someone_unselected_entered(procedure)
+                || !(self.walk.is_excluded(pair) || self.someone_unselected_entered(procedure))
             {
                 continue;
             }
@@ -377,7 +382,12 @@ impl ProgramSelection<'_> {
                 text: text.unwrap_or_default(),
             },
         };
-        for test in self.entered(procedure) {
+        let tests = self.entered(procedure);
+        if self.walk.was_excluded(procedure) {
+            self.outcome.passed_over.push(PassedOver { change: reason, tests });
+            return;
+        }
+        for test in tests {
             self.outcome.select(test, reason.clone());
         }
     }
@@ -393,7 +403,13 @@ impl ProgramSelection<'_> {
             let unit = self.comparison.old.unit(dangerous.pair.0.unit);
             let procedure = dangerous.pair.0.procedure;
             let id = unit.fingerprint();
-            for test in self.matrix.tests_on_edge(id, procedure, dangerous.edge) {
+            let tests = self.matrix.tests_on_edge(id, procedure, dangerous.edge);
+            if self.walk.is_excluded(dangerous.pair) {
+                let change = Reason::Edge(Box::new(reason));
+                self.outcome.passed_over.push(PassedOver { change, tests });
+                continue;
+            }
+            for test in tests {
                 self.outcome.select(test, Reason::Edge(Box::new(reason.clone())));
             }
             self.outcome.dangerous.push(reason);

@@ -12,6 +12,7 @@
 //! over explicit stacks.
 
 use super::changes::ChangedDefinitions;
+use super::exclude::{Exclusion, NothingExcluded};
 use super::version::{ProcRef, ProgramVersion};
 use crate::cfg::format::{EdgeLabel, Graph, Node};
 use crate::ids::{EdgeId, Fingerprint, NodeId, UnitIx};
@@ -67,6 +68,7 @@ pub struct Walk<'p> {
     pub new: &'p ProgramVersion,
     changed: &'p ChangedDefinitions,
     strict_lines: bool,
+    pub exclusion: &'p dyn Exclusion,
     /// The paper's proctable, keyed by both sides.
     pub proctable: FxHashMap<ProcPair, Status>,
     /// Pairs in the order they were opened, each with the one it was called from.
@@ -107,6 +109,7 @@ impl<'p> Walk<'p> {
             new,
             changed,
             strict_lines,
+            exclusion: &NothingExcluded,
             proctable: FxHashMap::default(),
             opened: Vec::new(),
             dangerous: Vec::new(),
@@ -137,6 +140,22 @@ impl<'p> Walk<'p> {
                 }
             }
         }
+    }
+
+    /// Whether nobody is selected for what is in a procedure. One that left the
+    /// excluded code is not excluded any more.
+    pub fn is_excluded(&self, (old, new): ProcPair) -> bool {
+        self.holds(self.old, old) && self.holds(self.new, new)
+    }
+
+    fn holds(&self, program: &ProgramVersion, at: ProcRef) -> bool {
+        let procedure = program.procedure(at);
+        self.exclusion.holds(program.unit(at.unit).file(procedure.place), &procedure.name)
+    }
+
+    /// The same for one that is gone.
+    pub fn was_excluded(&self, old: ProcRef) -> bool {
+        self.holds(self.old, old)
     }
 
     fn graphs(&self, pair: ProcPair) -> Option<(&'p Graph, &'p Graph)> {
@@ -186,7 +205,10 @@ impl<'p> Walk<'p> {
 
     /// Nobody who did not reach the exit passes the procedure unchanged.
     fn close(&mut self, frame: &Frame) {
-        if !frame.visited.contains(&(Graph::EXIT, Graph::EXIT)) {
+        // Who does not pass an excluded procedure unchanged is not selected for it,
+        // and what comes behind it has to be looked at.
+        let is_passed = frame.visited.contains(&(Graph::EXIT, Graph::EXIT));
+        if !is_passed && !self.is_excluded(frame.pair) {
             self.proctable.insert(frame.pair, Status::SelectsAll);
         }
         let mut counterparts: FxHashMap<NodeId, NodeId> = FxHashMap::default();
