@@ -1,5 +1,6 @@
 //! `edgewise.toml`.
 
+use super::excluding::{self, Excluded};
 use super::suites::{self, Written};
 use crate::compiler::project::CONFIG_FILE;
 use crate::compiler::settings::Settings;
@@ -27,6 +28,8 @@ pub struct Config {
     pub build: Build,
     #[serde(default)]
     instrument: Settings,
+    #[serde(default)]
+    exclude: excluding::Written,
     #[serde(default, rename = "suite")]
     written: Vec<toml::Spanned<Written>>,
     #[serde(skip)]
@@ -63,11 +66,16 @@ impl Config {
         let mut config: Self =
             toml::from_str(text).with_context(|| format!("{CONFIG_FILE} is not right"))?;
         globs(&config.instrument.skip, "skip of [instrument]")?;
+        config.exclude.resolve()?;
         config.suites = suites::resolve(&config.written, text)?;
         for suite in &config.suites {
             globs(&suite.inputs, &format!("inputs of suite `{}`", suite.name))?;
         }
         Ok(config)
+    }
+
+    pub fn suites(&self) -> &[Suite] {
+        &self.suites
     }
 
     pub fn has_suites(&self) -> bool {
@@ -99,12 +107,17 @@ impl Config {
         globs(&self.ignore, "ignore")
     }
 
+    /// Code whose changes do not select.
+    pub fn excluded(&self) -> anyhow::Result<Excluded> {
+        self.exclude.resolve()
+    }
+
     pub fn retest_all(&self) -> anyhow::Result<GlobSet> {
         globs(&self.retest_all, "retest-all")
     }
 }
 
-fn globs(patterns: &[String], key: &str) -> anyhow::Result<GlobSet> {
+pub fn globs(patterns: &[String], key: &str) -> anyhow::Result<GlobSet> {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
         set.add(Glob::new(pattern).with_context(|| format!("{CONFIG_FILE}: {key}"))?);

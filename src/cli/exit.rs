@@ -6,6 +6,8 @@
 //! | 1 | `run`, `test`: a test failed |
 //! | 2 | the command, the configuration or the project is not right; nothing was changed |
 //! | 3 | the history cannot be used (damaged, or of another version); nothing was changed |
+//! | 4 | `select`: tests that the change can affect are missing in the output (`--budget`, other suites) |
+//! | 5 | `run --shadow`: a test failed that selection would have skipped |
 //! | 130 | interrupted; what was recorded stays |
 //!
 //! `cc` and `build` exit with the code of the compiler (127 if there is none) or
@@ -16,6 +18,8 @@ pub const OK: i32 = 0;
 pub const TESTS_FAILED: i32 = 1;
 pub const USER_ERROR: i32 = 2;
 pub const HISTORY_UNUSABLE: i32 = 3;
+pub const INCOMPLETE: i32 = 4;
+pub const MISSED: i32 = 5;
 pub const INTERRUPTED: i32 = 130;
 
 /// The same table for `--help`.
@@ -25,5 +29,7 @@ Exit codes:
   1    run, test: a test failed
   2    the command, the configuration or the project is not right; nothing was changed
   3    the history cannot be used (damaged, or of another version); nothing was changed
+  4    select: tests that the change can affect are missing in the output (--budget, other suites)
+  5    run --shadow: a test failed that selection would have skipped
   130  interrupted; what was recorded stays
 cc and build exit as the compiler or the build command does, test as a build that fails.";

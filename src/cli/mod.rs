@@ -2,10 +2,13 @@
 
 mod build_state;
 pub mod building;
+mod choosing;
 pub mod command;
 pub mod config;
 mod detecting;
+mod excluding;
 pub mod exit;
+mod explaining;
 pub mod files;
 mod interrupt;
 mod made_of;
@@ -16,6 +19,7 @@ mod reached;
 mod recording;
 mod roles;
 mod selecting;
+mod shadowing;
 mod snapshot;
 mod suites;
 mod uses;

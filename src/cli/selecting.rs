@@ -5,21 +5,22 @@ use super::files::{self, Files};
 use super::made_of::MadeOf;
 use super::matrix::HistoryMatrix;
 use super::outside::LoadedNames;
-use super::roles::{self, UnitFiles};
+use super::roles::{self, Role, UnitFiles};
 use super::snapshot::{self, Effort, FromSources, OldUnits, Source};
-use super::uses::Seen;
+use super::uses::{self, Seen};
 use super::workspace::Workspace;
 use crate::history::History;
 use crate::history::format::{FileState, Outcome, Program, Test};
 use crate::history::store::StoreError;
 use crate::ids::{Fingerprint, TestId};
-use crate::report::Report;
-use crate::select::{self, Algorithm, Comparison, NewProgram, Options, Reason};
+use crate::report::{ExcludedChange, Report};
+use crate::select::{self, Algorithm, Comparison, NewProgram, Options, PassedOver, Reason};
 use crate::suite::TestCase;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
+use std::time::Duration;
 
 /// A selection with all that an update of the history needs.
 pub struct Selected {
@@ -41,8 +42,14 @@ pub fn select(
     algorithm: Algorithm,
 ) -> anyhow::Result<Selected> {
     let files = Files::scan(workspace)?;
-    let mut selection =
-        Selection { workspace, history, tests, reasons: BTreeMap::new(), hints: Vec::new() };
+    let mut selection = Selection {
+        workspace,
+        history,
+        tests,
+        reasons: BTreeMap::new(),
+        passed_over: Vec::new(),
+        hints: Vec::new(),
+    };
     if history.is_empty() {
         for index in 0..tests.len() {
             selection.add(TestId::new(index), Reason::NoHistory);
@@ -83,7 +90,9 @@ pub fn select(
     let named = candidates.iter().map(|(id, _)| (*id, tests[id.ix()].name.as_str()));
     let matrix = HistoryMatrix::new(history, named);
     let outside = LoadedNames::new(&workspace.project.root, history, &candidates);
-    let options = Options { algorithm, strict_lines: workspace.config.strict_lines };
+    let excluded = workspace.config.excluded()?;
+    let strict_lines = workspace.config.strict_lines;
+    let options = Options { algorithm, strict_lines, exclusion: &excluded };
     let outcome = select::compare(&parts.comparisons, &matrix, &outside, options);
     matrix.finish()?;
     for (test, reasons) in outcome.selected {
@@ -91,6 +100,7 @@ pub fn select(
             selection.add(test, reason);
         }
     }
+    selection.passed_over.extend(outcome.passed_over);
     parts.dangerous = outcome.dangerous;
     parts.analysed = outcome.analysed;
     parts.map = outcome.map;
@@ -115,6 +125,8 @@ struct Selection<'a> {
     history: &'a History,
     tests: &'a [TestCase],
     reasons: BTreeMap<TestId, Vec<Reason>>,
+    /// Changes in excluded code.
+    passed_over: Vec<PassedOver>,
     hints: Vec<String>,
 }
 
@@ -179,6 +191,9 @@ impl<'a> Selection<'a> {
         for candidate in candidates {
             by_state.entry(candidate.1.files).or_default().push(*candidate);
         }
+        let excluded = self.workspace.config.excluded()?;
+        // By what is to be said: the uses that it is about.
+        let mut passed_over: BTreeMap<String, Vec<Fingerprint>> = BTreeMap::new();
         let mut seen = Seen::new(self.workspace, now)?;
         let mut changes: FxHashMap<Fingerprint, (Option<String>, bool)> = FxHashMap::default();
         for (id, test) in candidates {
@@ -186,12 +201,20 @@ impl<'a> Selection<'a> {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(place) => {
                     let uses = self.history.uses(test.uses)?;
-                    place.insert((seen.change(&uses), uses.incomplete.is_none()))
+                    for what in seen.excluded_changes(&uses, &excluded) {
+                        passed_over.entry(what).or_default().push(test.uses);
+                    }
+                    place.insert((seen.change(&uses, &excluded), uses.incomplete.is_none()))
                 }
             };
             if let Some(what) = change.clone() {
                 self.add(*id, Reason::Files { what });
             }
+        }
+        for (what, uses) in passed_over {
+            let tests = candidates.iter().filter(|(_, test)| uses.contains(&test.uses));
+            let tests: Vec<TestId> = tests.map(|(id, _)| *id).collect();
+            self.passed_over.push(PassedOver { change: Reason::Files { what }, tests });
         }
         let is_complete = |test: &Test| changes.get(&test.uses).is_some_and(|(_, known)| *known);
         for (state, tests) in by_state {
@@ -199,17 +222,18 @@ impl<'a> Selection<'a> {
             let unseen: Vec<(TestId, &Test)> =
                 tests.iter().filter(|(_, test)| !is_complete(test)).copied().collect();
             for (file, role) in roles::changes(self.workspace, &then, now, units, source)? {
-                let verb = match (then.contains_key(&file), now.contains_key(&file)) {
-                    (true, true) => "changed",
-                    (false, _) => "is new",
-                    (_, false) => "is gone",
-                };
+                let verb = uses::verb(then.contains_key(&file), now.contains_key(&file));
                 // Where all that a test uses is known, it is known who uses this.
                 let concerned = if role.is_for_all(source) { &tests } else { &unseen };
                 if concerned.is_empty() {
                     continue;
                 }
                 let (what, hint) = roles::explain(&file, verb, role, source);
+                if role == Role::Unknown && excluded.holds_file(&file) {
+                    let tests = concerned.iter().map(|(id, _)| *id).collect();
+                    self.passed_over.push(PassedOver { change: Reason::Files { what }, tests });
+                    continue;
+                }
                 if let Some(hint) = hint {
                     self.hint(hint);
                 }
@@ -276,7 +300,13 @@ impl<'a> Selection<'a> {
 
     fn finish(mut self, parts: Parts, files: Files) -> anyhow::Result<Selected> {
         self.by_dependencies();
+        let named = |test: &TestId| self.tests[test.ix()].name.clone();
+        let excluded = self.passed_over.iter().map(|PassedOver { change, tests }| ExcludedChange {
+            change: change.clone(),
+            tests: tests.iter().map(named).collect(),
+        });
         let mut report = Report {
+            excluded: excluded.collect(),
             hints: self.hints,
             statistics: parts.statistics,
             dangerous: parts.dangerous,
@@ -286,7 +316,12 @@ impl<'a> Selection<'a> {
         };
         for (index, test) in self.tests.iter().enumerate() {
             match self.reasons.get(&TestId::new(index)) {
-                Some(reasons) => report.selected.push((test.name.clone(), reasons.clone())),
+                Some(reasons) => {
+                    report.selected.push((test.name.clone(), reasons.clone()));
+                    let known = self.history.test(&test.name);
+                    let known = known.map(|test| Duration::from_millis(test.milliseconds));
+                    report.durations.extend(known.map(|time| (test.name.clone(), time)));
+                }
                 None => report.skipped.push(test.name.clone()),
             }
         }

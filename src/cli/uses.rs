@@ -1,6 +1,7 @@
 //! The files that a test used: as they were when its run began, and as they are
 //! now.
 
+use super::excluding::Excluded;
 use super::files;
 use super::workspace::Workspace;
 use crate::compiler::project::relative;
@@ -94,19 +95,40 @@ impl<'a> Seen<'a> {
         files.take_while(move |name| name.starts_with(&prefix)).map(move |name| &name[length..])
     }
 
-    /// Why a test with these uses is selected, if so.
-    pub fn change(&mut self, uses: &FileUses) -> Option<String> {
-        uses.files.iter().find_map(|(name, FileUse { how, then })| {
-            let now = self.state(name, *how);
-            let what = match (then, now) {
-                (then, now) if *then == now => return None,
-                _ if *how == How::Listed => "has other files in it, and it lists these",
-                (None, _) => "is new, and it looks for it",
-                (_, None) => "is gone, and it uses it",
-                _ => "changed, and it uses it",
-            };
-            let name = if name.is_empty() { "." } else { name };
-            Some(format!("{name} {what}"))
-        })
+    /// Why a test with these uses is selected, if so. Excluded files do not count.
+    pub fn change(&mut self, uses: &FileUses, excluded: &Excluded) -> Option<String> {
+        let mut files = uses.files.iter().filter(|(name, _)| !excluded.holds_file(name));
+        files.find_map(|(name, used)| self.change_of(name, used))
+    }
+
+    /// What changed in excluded files.
+    pub fn excluded_changes(&mut self, uses: &FileUses, excluded: &Excluded) -> Vec<String> {
+        if !excluded.has_files() {
+            return Vec::new();
+        }
+        let files = uses.files.iter().filter(|(name, _)| excluded.holds_file(name));
+        files.filter_map(|(name, used)| self.change_of(name, used)).collect()
+    }
+
+    fn change_of(&mut self, name: &str, FileUse { how, then }: &FileUse) -> Option<String> {
+        let now = self.state(name, *how);
+        let what = match (then, now) {
+            (then, now) if *then == now => return None,
+            _ if *how == How::Listed => "has other files in it, and it lists these",
+            (None, _) => "is new, and it looks for it",
+            (_, None) => "is gone, and it uses it",
+            _ => "changed, and it uses it",
+        };
+        let name = if name.is_empty() { "." } else { name };
+        Some(format!("{name} {what}"))
+    }
+}
+
+/// What became of a file, by whether it was and is there.
+pub fn verb(was_there: bool, is_there: bool) -> &'static str {
+    match (was_there, is_there) {
+        (true, true) => "changed",
+        (false, _) => "is new",
+        (_, false) => "is gone",
     }
 }

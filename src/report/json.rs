@@ -1,21 +1,33 @@
 //! A selection as JSON.
 
 use super::Report;
+use crate::select::Reason;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// Raised when the shape of the output changes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 pub fn selection(report: &Report) -> Value {
-    let selected: Vec<Value> = report
-        .selected
-        .iter()
-        .map(|(name, reasons)| json!({ "name": name, "reasons": reasons }))
-        .collect();
+    let tests = |tests: &[(String, Vec<Reason>)]| -> Vec<Value> {
+        let test = |(name, reasons): &(String, Vec<Reason>)| {
+            let seconds = report.durations.get(name).map(Duration::as_secs_f64);
+            json!({ "name": name, "reasons": reasons, "seconds": seconds })
+        };
+        tests.iter().map(test).collect()
+    };
+    let excluded = report.excluded.iter();
+    let excluded = excluded.map(|e| json!({ "change": e.change, "tests": e.tests }));
     json!({
         "version": VERSION,
-        "selected": selected,
+        // Whether running the selected tests is enough.
+        "safe": report.cut.is_empty() && report.left_out.is_empty(),
+        "selected": tests(&report.selected),
         "skipped": report.skipped,
+        "excluded": excluded.collect::<Vec<_>>(),
+        "cut": tests(&report.cut),
+        "budget_seconds": report.budget.map(|budget| budget.as_secs_f64()),
+        "left_out": report.left_out,
         "hints": report.hints,
         "dangerous_edges": report.dangerous,
         "procedures_analysed": report.analysed,

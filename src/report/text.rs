@@ -2,7 +2,7 @@
 
 use super::Report;
 use crate::select::{EdgeReason, Reason, SourceLine};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write;
 
 /// Reasons shown per test; the others are counted.
@@ -45,7 +45,7 @@ pub fn selection(report: &Report) -> String {
     let mut out = String::new();
     for group in groups(report) {
         for name in &group.names {
-            let _ = writeln!(out, "{name}");
+            let _ = writeln!(out, "{}", one_line(name));
         }
         let _ = writeln!(out, "{}", group.reasons);
     }
@@ -76,17 +76,96 @@ pub fn ranges(numbers: &BTreeSet<u32>) -> String {
 
 /// One line of counts, and the hints.
 pub fn summary(report: &Report) -> String {
-    let (selected, skipped) = (report.selected.len(), report.skipped.len());
+    let selected = report.selected.len() + report.cut.len() + report.left_out.len();
+    let skipped = report.skipped.len();
     let total = selected + skipped;
-    let mut out = if selected == 0 {
-        format!("no test is affected: all {total} safely skipped\n")
-    } else {
-        format!("{selected} of {total} tests selected, {skipped} safely skipped\n")
+    let passed_over = report.passed_over();
+    let passed_over = report.skipped.iter().filter(|name| passed_over.contains(name.as_str()));
+    let skipped = match passed_over.count() {
+        0 => format!("{skipped} safely skipped"),
+        some => format!("{skipped} skipped, {some} of them because [exclude] says so"),
     };
+    let mut out = if selected == 0 {
+        format!("no test is affected: all {skipped}\n")
+    } else {
+        format!("{selected} of {total} tests selected, {skipped}\n")
+    };
+    out.push_str(&excluded(report));
+    out.push_str(&missing(report));
     for hint in &report.hints {
         let _ = writeln!(out, "hint: {hint}");
     }
     out
+}
+
+/// Changes in excluded code, with how many tests they would have selected.
+fn excluded(report: &Report) -> String {
+    let selected: HashSet<&str> = report.selected.iter().map(|(name, _)| name.as_str()).collect();
+    let mut places: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for change in &report.excluded {
+        let tests = places.entry(place(&change.change)).or_default();
+        tests.extend(change.tests.iter().map(String::as_str));
+    }
+    let mut out = String::new();
+    if !places.is_empty() {
+        let count = counted(places.len(), "change");
+        let _ = writeln!(out, "{count} in excluded code, which selected nothing:");
+    }
+    for (place, tests) in places {
+        let only = tests.iter().filter(|test| !selected.contains(*test)).count();
+        let would = match tests.len() {
+            0 => String::from("no test runs it"),
+            all => format!("would have selected {}, {only} more than now", counted(all, "test")),
+        };
+        let _ = writeln!(out, "    {place}: {would}");
+    }
+    out
+}
+
+/// Where a change is, in a line.
+pub fn place(change: &Reason) -> String {
+    match change {
+        Reason::Edge(edge) => {
+            format!("{}:{} in {}", edge.old.file, edge.old.line, edge.procedure)
+        }
+        Reason::ProcedureGone { procedure, old, .. } => {
+            format!("{}:{} in {procedure}, which is gone", old.file, old.line)
+        }
+        other => reason(other).trim().to_string(),
+    }
+}
+
+/// Says loudly which selected tests the output does not hold.
+fn missing(report: &Report) -> String {
+    let mut out = String::new();
+    if !report.cut.is_empty() {
+        let budget = report.budget.unwrap_or_default().as_secs_f64();
+        let cut = counted(report.cut.len(), "selected test");
+        let _ = writeln!(
+            out,
+            "warning: NOT SAFE: {cut} did not fit into the {budget} s of --budget and may fail unseen:"
+        );
+        for (name, _) in &report.cut {
+            let _ = writeln!(out, "    {}", one_line(name));
+        }
+    }
+    if !report.left_out.is_empty() {
+        let count = counted(report.left_out.len(), "selected test");
+        let _ = writeln!(out, "warning: {count} not in this output, to be run in another way:");
+        for name in &report.left_out {
+            let _ = writeln!(out, "    {}", one_line(name));
+        }
+    }
+    out
+}
+
+/// A name in one line: what would break it, or command a terminal, is escaped.
+pub fn one_line(name: &str) -> String {
+    let each = name.chars().map(|c| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    });
+    each.collect()
 }
 
 /// A reason as indented lines.

@@ -4,6 +4,7 @@
 pub mod algorithm;
 pub mod changes;
 mod culprit;
+pub mod exclude;
 pub mod explain;
 mod link;
 mod map;
@@ -18,6 +19,7 @@ pub mod version;
 pub mod walk;
 
 pub use algorithm::Algorithm;
+pub use exclude::{Exclusion, PassedOver};
 pub use matrix::{Matrix, Taken};
 pub use program::{Comparison, NewProgram, Options, Outcome, Outside, Statistics, compare};
 pub use reason::{EdgeReason, Reason, SourceLine};

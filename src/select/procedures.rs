@@ -3,6 +3,7 @@
 
 use super::algorithm::{self, Algorithm};
 use super::changes::ChangedDefinitions;
+use super::exclude::PassedOver;
 use super::explain::{self, Callers};
 use super::matrix::{Matrix, Taken};
 use super::one_path;
@@ -21,7 +22,7 @@ pub struct ProgramSelection<'a> {
     pub(super) new: &'a ProgramVersion,
     matrix: &'a dyn Matrix,
     changed: &'a ChangedDefinitions,
-    options: Options,
+    options: Options<'a>,
     pub(super) walk: Walk<'a>,
     pairing: Vec<Option<UnitIx>>,
     /// How many opened pairs were judged.
@@ -38,10 +39,9 @@ impl<'a> ProgramSelection<'a> {
         new: &'a ProgramVersion,
         matrix: &'a dyn Matrix,
         changed: &'a ChangedDefinitions,
-        options: Options,
+        options: Options<'a>,
         outcome: &'a mut Outcome,
     ) -> Self {
-        let follows_calls = options.algorithm.follows_calls();
         let old = &comparison.old;
         Self {
             comparison,
@@ -49,7 +49,7 @@ impl<'a> ProgramSelection<'a> {
             matrix,
             changed,
             options,
-            walk: Walk::new(old, new, changed, options.strict_lines, follows_calls),
+            walk: Walk::new(old, new, changed, options),
             pairing: pair_units(old, new),
             judged: 0,
             callers: None,
@@ -152,7 +152,7 @@ impl<'a> ProgramSelection<'a> {
         let pair = (procedure, counterpart);
         if self.walk.proctable.contains_key(&pair)
             || !self.differs(pair)
-            || !self.someone_unselected_entered(procedure)
+            || !(self.walk.is_excluded(pair) || self.someone_unselected_entered(procedure))
         {
             return;
         }
@@ -194,14 +194,13 @@ impl<'a> ProgramSelection<'a> {
 
     fn select_gone(&mut self, procedure: ProcRef) {
         let unit = self.comparison.old.unit(procedure.unit);
-        self.select_all_who_entered(
-            procedure,
-            &Reason::ProcedureGone {
-                program: self.comparison.old.path.clone(),
-                procedure: unit.procedure(procedure.procedure).name.clone(),
-                old: explain::procedure_line(unit, procedure),
-            },
-        );
+        let reason = Reason::ProcedureGone {
+            program: self.comparison.old.path.clone(),
+            procedure: unit.procedure(procedure.procedure).name.clone(),
+            old: explain::procedure_line(unit, procedure),
+        };
+        let is_excluded = self.walk.was_excluded(procedure);
+        self.select_all_who_entered(procedure, reason, is_excluded);
     }
 
     fn select_entered(&mut self, (old, new): ProcPair) {
@@ -212,11 +211,24 @@ impl<'a> ProgramSelection<'a> {
             old: explain::procedure_line(program.unit(old.unit), old),
             new: explain::procedure_line(self.new.unit(new.unit), new),
         };
-        self.select_all_who_entered(old, &reason);
+        let is_excluded = self.walk.is_excluded((old, new));
+        self.select_all_who_entered(old, reason, is_excluded);
     }
 
-    fn select_all_who_entered(&mut self, procedure: ProcRef, reason: &Reason) {
-        for test in self.rows(procedure).iter().flat_map(|row| &row.tests) {
+    fn select_all_who_entered(&mut self, procedure: ProcRef, reason: Reason, is_excluded: bool) {
+        let rows = self.rows(procedure);
+        let tests: Vec<TestId> = rows.iter().flat_map(|row| &row.tests).copied().collect();
+        self.select_all(&tests, reason, is_excluded);
+    }
+
+    /// Selects tests, or says of excluded code that it would have.
+    fn select_all(&mut self, tests: &[TestId], reason: Reason, is_excluded: bool) {
+        if is_excluded {
+            let tests = tests.to_vec();
+            self.outcome.passed_over.push(PassedOver { change: reason, tests });
+            return;
+        }
+        for test in tests {
             self.outcome.select(*test, reason.clone());
         }
     }
@@ -242,16 +254,20 @@ impl<'a> ProgramSelection<'a> {
             .map(|reject| explain::edge_reason(&self.comparison.old, self.new, pair, reject))
             .collect();
         reasons.iter_mut().for_each(|reason| reason.chain.clone_from(&chain));
+        let mut tests: Vec<Vec<TestId>> = vec![Vec::new(); reasons.len()];
         for row in self.rows(pair.0).iter() {
-            for (tests, rejects) in self.verdicts(pair, graph, row) {
-                for (test, place) in tests.iter().flat_map(|t| rejects.iter().map(move |r| (t, r)))
-                {
-                    let reason = reasons[*place as usize].clone();
-                    self.outcome.select(*test, Reason::Edge(Box::new(reason)));
-                }
+            for (selected, rejects) in self.verdicts(pair, graph, row) {
+                rejects.iter().for_each(|place| tests[*place as usize].extend(&selected));
             }
         }
-        self.outcome.dangerous.extend(reasons);
+        let is_excluded = self.walk.is_excluded(pair);
+        for (reason, mut tests) in reasons.into_iter().zip(tests) {
+            tests.sort_unstable();
+            self.select_all(&tests, Reason::Edge(Box::new(reason.clone())), is_excluded);
+            if !is_excluded {
+                self.outcome.dangerous.push(reason);
+            }
+        }
     }
 
     /// The rejected edges for which tests that took the same edges are selected.

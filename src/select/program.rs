@@ -2,6 +2,7 @@
 
 use super::algorithm::Algorithm;
 use super::changes::ChangedDefinitions;
+use super::exclude::{Exclusion, PassedOver};
 use super::link;
 use super::matrix::Matrix;
 use super::procedures::ProgramSelection;
@@ -30,11 +31,12 @@ pub enum NewProgram {
 }
 
 /// How to compare.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+#[derive(Clone, Copy)]
+pub struct Options<'o> {
     pub algorithm: Algorithm,
     /// A changed line number alone is a change.
     pub strict_lines: bool,
+    pub exclusion: &'o dyn Exclusion,
 }
 
 /// What was looked at, counted.
@@ -52,6 +54,8 @@ pub struct Statistics {
 #[derive(Default)]
 pub struct Outcome {
     pub selected: BTreeMap<TestId, Vec<Reason>>,
+    /// Changes in excluded code, which selected nobody.
+    pub passed_over: Vec<PassedOver>,
     pub map: EntityMap,
     pub statistics: Statistics,
     /// The proctables: pairs of procedures that the walks opened, in order.
@@ -82,7 +86,7 @@ pub fn compare(
     comparisons: &[Comparison],
     matrix: &dyn Matrix,
     outside: &dyn Outside,
-    options: Options,
+    options: Options<'_>,
 ) -> Outcome {
     let mut outcome = Outcome::default();
     for comparison in comparisons {

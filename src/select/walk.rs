@@ -9,6 +9,7 @@
 
 use super::changes::ChangedDefinitions;
 use super::pairs::{Because, PairBuilder, PairGraph, PairIx};
+use super::program::Options;
 use super::version::{ProcRef, ProgramVersion};
 use crate::cfg::format::{Graph, Node};
 use crate::ids::{Fingerprint, UnitIx};
@@ -33,8 +34,7 @@ pub struct Walk<'p> {
     pub old: &'p ProgramVersion,
     pub new: &'p ProgramVersion,
     changed: &'p ChangedDefinitions,
-    strict_lines: bool,
-    follows_calls: bool,
+    options: Options<'p>,
     /// The paper's proctable, keyed by both sides.
     pub proctable: FxHashMap<ProcPair, Status>,
     /// Pairs in the order they were opened, each with the one it was called from.
@@ -71,15 +71,13 @@ impl<'p> Walk<'p> {
         old: &'p ProgramVersion,
         new: &'p ProgramVersion,
         changed: &'p ChangedDefinitions,
-        strict_lines: bool,
-        follows_calls: bool,
+        options: Options<'p>,
     ) -> Self {
         Self {
             old,
             new,
             changed,
-            strict_lines,
-            follows_calls,
+            options,
             proctable: FxHashMap::default(),
             opened: Vec::new(),
             graphs: FxHashMap::default(),
@@ -165,9 +163,28 @@ impl<'p> Walk<'p> {
         let graph = if self.stale.remove(&pair) { self.walk_again(pair) } else { graph };
         let is_passed = graph.accept.is_some();
         self.graphs.insert(pair, graph);
-        if !is_passed {
+        // Who does not pass an excluded procedure unchanged is not selected for it,
+        // and what comes behind it has to be looked at.
+        if !is_passed && !self.is_excluded(pair) {
             self.give_up(pair);
         }
+    }
+
+    /// Whether nobody is selected for what is in a procedure. One that left the
+    /// excluded code is not excluded any more.
+    pub fn is_excluded(&self, (old, new): ProcPair) -> bool {
+        self.holds(self.old, old) && self.holds(self.new, new)
+    }
+
+    /// The same for one that is gone.
+    pub fn was_excluded(&self, old: ProcRef) -> bool {
+        self.holds(self.old, old)
+    }
+
+    fn holds(&self, program: &ProgramVersion, at: ProcRef) -> bool {
+        let procedure = program.procedure(at);
+        let file = program.unit(at.unit).file(procedure.place);
+        self.options.exclusion.holds(file, &procedure.name)
     }
 
     /// Nobody passes a pair. Those who did, while it was not known, are walked
@@ -184,6 +201,7 @@ impl<'p> Walk<'p> {
                 let graph = self.walk_again(caller);
                 let is_lost = graph.accept.is_none();
                 self.graphs.insert(caller, graph);
+                let is_lost = is_lost && !self.is_excluded(caller);
                 if is_lost && self.proctable.get(&caller) == Some(&Status::Visited) {
                     todo.push(caller);
                 }
@@ -200,7 +218,7 @@ impl<'p> Walk<'p> {
 
     /// Passes the calls of a matched pair of nodes one by one.
     fn calls(&mut self, pair: ProcPair, builder: &PairBuilder, at: PairIx, from: usize) -> Calls {
-        if !self.follows_calls {
+        if !self.options.algorithm.follows_calls() {
             return Calls::Passed;
         }
         let Some((old_graph, new_graph)) = self.graphs_of(pair) else {
@@ -233,7 +251,7 @@ impl<'p> Walk<'p> {
     }
 
     fn label(&self, node: &Node) -> Fingerprint {
-        if self.strict_lines { node.strict.unwrap_or(node.label) } else { node.label }
+        if self.options.strict_lines { node.strict.unwrap_or(node.label) } else { node.label }
     }
 
     fn same_label(&mut self, old: &Node, new: &Node) -> bool {

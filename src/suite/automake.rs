@@ -139,6 +139,7 @@ impl Directory<'_> {
             let base = log.strip_suffix(".log").unwrap_or(log);
             let script = script(&recipe.lines, base);
             let mut test = TestCase { name: self.name(facts.plain(name)), ..TestCase::default() };
+            test.runner_name = name.to_string();
             test.command = facts.shell(script);
             test.judgement.skip_code = Some(SKIP_CODE);
             // Rules of the project that one log is made after another.
@@ -158,6 +159,7 @@ impl Directory<'_> {
         let may_fail: Vec<&str> = facts.words("XFAIL_TESTS").collect();
         let test = |name: &str| TestCase {
             name: self.name(facts.plain(name)),
+            runner_name: name.to_string(),
             command: facts.shell(script.replace(TEST_MARK, name)),
             judgement: Judgement {
                 will_fail: may_fail.contains(&name),

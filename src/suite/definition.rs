@@ -86,6 +86,9 @@ impl Suite {
             Source::Cases { list, command } => list::cases(&place, list, command),
         }?;
         for test in &mut tests {
+            if test.runner_name.is_empty() {
+                test.runner_name.clone_from(&test.name);
+            }
             let others =
                 test.needs.iter_mut().chain(&mut test.after).chain(&mut test.cleans_up_for);
             for name in others.chain([&mut test.name]) {

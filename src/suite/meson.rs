@@ -83,7 +83,10 @@ fn parse(text: &str, place: &Place) -> Result<Vec<TestCase>, SuiteError> {
 }
 
 fn test_case(listed: &Listed, place: &Place) -> Result<TestCase, String> {
-    let mut test = TestCase { name: shown_name(listed), ..TestCase::default() };
+    // A project whose name holds a colon cannot be named.
+    let project = if listed.project.contains(':') { "" } else { &listed.project };
+    let runner_name = format!("{project}:{}", listed.name);
+    let mut test = TestCase { name: shown_name(listed), runner_name, ..TestCase::default() };
     let mut command = listed.command.clone().unwrap_or_default();
     if listed.command.is_none() {
         test.disabled = Some(String::from("it is built for another machine, and has no wrapper"));

@@ -33,6 +33,8 @@ const ROOT_MARK: &str = "%ROOT%";
 pub struct TestCase {
     /// Configuration, suite and name: `cli/sum-basic`, `debug:cli/sum-basic`.
     pub name: String,
+    /// What its own runner calls it.
+    pub runner_name: String,
     pub command: TestCommand,
     /// The root of the project, which its fingerprint leaves out: histories move
     /// between machines, and build systems like absolute paths.

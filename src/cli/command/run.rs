@@ -3,9 +3,15 @@
 use crate::cli::exit;
 use crate::cli::files::Files;
 use crate::cli::recording::{self, NO_PROGRAM, Results, RunOptions};
+use crate::cli::selecting;
+use crate::cli::shadowing;
+use crate::cli::snapshot::Source;
 use crate::cli::workspace::Workspace;
+use crate::history::History;
 use crate::report::results::{self, Fate, TestResult};
-use crate::report::text::counted;
+use crate::report::shadow::Shadow;
+use crate::report::text::{counted, one_line};
+use crate::select::Algorithm;
 use crate::suite::TestCase;
 use crate::suite::schedule::with_fixtures;
 use anyhow::{Context, bail};
@@ -17,7 +23,8 @@ use std::time::Duration;
 /// Run tests and record which edges each of them takes
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  edgewise run\n  edgewise run -j4 parser/\n  edgewise run --shard 2/8 --junit results.xml"
+    after_help = "Examples:\n  edgewise run\n  edgewise run -j4 parser/\n  edgewise run --shard 2/8 --junit results.xml\n  \
+                  edgewise select | edgewise run --names -\n  edgewise run --shadow --json results.json"
 )]
 pub struct Args {
     /// Run only tests whose name contains one of these
@@ -28,6 +35,16 @@ pub struct Args {
     /// Run only the I-th of N parts, which together are all tests
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
+    /// Run only those that this file names, one a line; `-` is standard input
+    #[arg(long, value_name = "FILE")]
+    names: Option<PathBuf>,
+    /// Run them all the same, and say what selection would have skipped, what
+    /// that would have saved, and whether a skipped test failed
+    ///
+    /// Selection looks at the programs as they are built. The exit code is 5 if a
+    /// test failed that would have been skipped.
+    #[arg(long)]
+    shadow: bool,
     #[command(flatten)]
     pub options: RunArgs,
 }
@@ -100,11 +117,19 @@ impl RunArgs {
 
     /// Writes the reports that were asked for.
     pub fn report(&self, tests: &[TestResult]) -> anyhow::Result<()> {
+        self.report_with(tests, None)
+    }
+
+    fn report_with(&self, tests: &[TestResult], shadow: Option<&Shadow>) -> anyhow::Result<()> {
         if let Some(path) = &self.junit {
             fs_err::write(path, results::junit(tests)).context("cannot write the results")?;
         }
         if let Some(path) = &self.json {
-            let text = format!("{:#}\n", results::json(tests));
+            let mut value = results::json(tests);
+            if let Some(shadow) = shadow {
+                value["shadow"] = serde_json::json!(shadow);
+            }
+            let text = format!("{value:#}\n");
             fs_err::write(path, text).context("cannot write the results")?;
         }
         Ok(())
@@ -112,6 +137,23 @@ impl RunArgs {
 }
 
 impl Args {
+    /// The names that a file asks for, each of which has to be a test.
+    fn listed(&self, all: &[TestCase]) -> anyhow::Result<Option<HashSet<String>>> {
+        let Some(path) = &self.names else { return Ok(None) };
+        let text = match path.as_os_str() == "-" {
+            true => std::io::read_to_string(std::io::stdin()).context("cannot read the names")?,
+            false => fs_err::read_to_string(path).context("cannot read the names")?,
+        };
+        // As `select` prints them.
+        let known: HashSet<String> = all.iter().map(|test| one_line(&test.name)).collect();
+        let names: HashSet<String> =
+            text.lines().filter(|line| !line.is_empty()).map(str::to_string).collect();
+        if let Some(name) = names.iter().find(|name| !known.contains(*name)) {
+            bail!("no test is called `{name}`");
+        }
+        Ok(Some(names))
+    }
+
     fn wants(&self, test: &TestCase) -> bool {
         let matches = |filters: &[String], found: &dyn Fn(&String) -> bool| {
             filters.is_empty() || filters.iter().any(found)
@@ -127,13 +169,20 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let _lock = workspace.lock()?;
     let mut history = workspace.history()?;
     let all = workspace.tests(&history)?;
-    let tests = with_fixtures(&all, |test| args.wants(test));
-    if tests.is_empty() && (args.shard.is_none() || !args.filters.is_empty()) {
+    let listed = args.listed(&all)?;
+    let is_listed =
+        |test: &TestCase| listed.as_ref().is_none_or(|names| names.contains(&one_line(&test.name)));
+    let tests = with_fixtures(&all, |test| args.wants(test) && is_listed(test));
+    let may_be_none = args.shard.is_some() || listed.is_some();
+    if tests.is_empty() && (!may_be_none || !args.filters.is_empty()) {
         bail!("no test matches {}", args.filters.join(", "));
     }
     let (disabled, tests): (Vec<_>, Vec<_>) = tests.into_iter().partition(|t| t.disabled.is_some());
     let known: HashSet<&str> = all.iter().map(|test| test.name.as_str()).collect();
     history.retain_tests(|name| known.contains(name));
+    if args.shadow {
+        return run_in_shadow(args, &workspace, &mut history, &all, &tests, &disabled);
+    }
     let files = Files::scan(&workspace)?;
     let mut results =
         recording::run(&workspace, &mut history, &tests, &files, &args.options.options())?;
@@ -141,6 +190,32 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     args.options.report(&results.tests)?;
     eprint!("{}", summary(&results));
     Ok(exit_code(&results))
+}
+
+/// The same, with a selection beside it that nobody follows.
+fn run_in_shadow(
+    args: &Args,
+    workspace: &Workspace,
+    history: &mut History,
+    all: &[TestCase],
+    tests: &[TestCase],
+    disabled: &[TestCase],
+) -> anyhow::Result<i32> {
+    // Of all tests: a fixture that is not run may be what selects one.
+    let enabled: Vec<TestCase> =
+        all.iter().filter(|test| test.disabled.is_none()).cloned().collect();
+    let selected = selecting::select(workspace, history, &enabled, Source::Build, Algorithm::Auto)?;
+    let expected = shadowing::expect(history, &selected)?;
+    let options = args.options.options();
+    let mut results = recording::run(workspace, history, tests, &selected.files, &options)?;
+    let shadow = shadowing::compare(&expected, history, &selected, &results.tests)?;
+    results.tests.extend(disabled.iter().map(not_run));
+    args.options.report_with(&results.tests, Some(&shadow))?;
+    eprint!("{}{}", summary(&results), shadow.text());
+    Ok(match exit_code(&results) {
+        exit::OK | exit::TESTS_FAILED if !shadow.missed.is_empty() => exit::MISSED,
+        code => code,
+    })
 }
 
 /// A test that its suite says not to run.

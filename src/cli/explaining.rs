@@ -1,0 +1,259 @@
+//! Puts together what there is to say about one test.
+
+use super::selecting::Selected;
+use super::workspace::Workspace;
+use super::{files, uses};
+use crate::history::History;
+use crate::history::format::{FileUses, Outcome, Test};
+use crate::ids::{Fingerprint, ProcIx, UnitIx};
+use crate::report::explain::{
+    ChangedFile, ChangedProcedure, Explanation, FileRole, LastRun, ProgramRun, Verdict,
+};
+use crate::select::version::{ProcRef, ProgramVersion};
+use crate::select::{Comparison, EdgeReason, Exclusion, NewProgram, Reason};
+use crate::suite::TestCase;
+use anyhow::bail;
+use std::collections::{BTreeSet, HashSet};
+
+/// The test that somebody means by a name, with or without its suite.
+pub fn find<'t>(tests: &'t [TestCase], name: &str) -> anyhow::Result<&'t TestCase> {
+    if let Some(test) = tests.iter().find(|test| test.name == name) {
+        return Ok(test);
+    }
+    let within = |test: &&TestCase| test.name.split_once('/').is_some_and(|(_, own)| own == name);
+    let named: Vec<&TestCase> = tests.iter().filter(within).collect();
+    if let [test] = &named[..] {
+        return Ok(test);
+    }
+    let near: Vec<&str> = match named.is_empty() {
+        true => tests.iter().map(|t| t.name.as_str()).filter(|t| t.contains(name)).collect(),
+        false => named.iter().map(|test| test.name.as_str()).collect(),
+    };
+    let what = if named.is_empty() { "no test is" } else { "several tests are" };
+    match near.is_empty() {
+        true => bail!("{what} called `{name}`\nhint: `edgewise history show` lists those that ran"),
+        false => {
+            let shown: Vec<&str> = near.iter().take(5).copied().collect();
+            bail!("{what} called `{name}`\nhint: perhaps {}", shown.join(", "))
+        }
+    }
+}
+
+/// Explains a test of a selection.
+pub fn explain(
+    workspace: &Workspace,
+    history: &History,
+    selected: &Selected,
+    test: &TestCase,
+) -> anyhow::Result<Explanation> {
+    let name = &test.name;
+    let reasons = selected.report.selected.iter().find(|(selected, _)| selected == name);
+    let verdict = match (&test.disabled, reasons) {
+        (Some(_), _) => Verdict::Disabled,
+        (None, Some(_)) => Verdict::Selected,
+        (None, None) => Verdict::Skipped,
+    };
+    let excluded = selected.report.excluded.iter().filter(|change| change.tests.contains(name));
+    let mut explanation = Explanation {
+        name: name.clone(),
+        verdict,
+        reasons: reasons.map(|(_, reasons)| reasons.clone()).unwrap_or_default(),
+        excluded: excluded.map(|change| change.change.clone()).collect(),
+        last: None,
+        procedures: Vec::new(),
+        files: Vec::new(),
+    };
+    let Some((number, known)) = history.number(name).zip(history.test(name)) else {
+        return Ok(explanation);
+    };
+    let uses = history.uses(known.uses)?;
+    let ran: Vec<(&Fingerprint, &Comparison)> = selected
+        .programs
+        .iter()
+        .zip(&selected.comparisons)
+        .filter(|(id, _)| known.programs.contains(id))
+        .collect();
+    explanation.last = Some(last_run(history, known, &ran, &uses)?);
+    let excluded = workspace.config.excluded()?;
+    for (_, comparison) in &ran {
+        let mut found = changed_procedures(comparison, &selected.report.dangerous);
+        for (at, changed) in &mut found {
+            let unit = comparison.old.unit(at.unit).fingerprint();
+            let column = history.column(unit, at.procedure.0)?;
+            changed.is_entered = column.row(number).is_some_and(|taken| taken.any());
+            changed.is_excluded = excluded.holds(&changed.file, &changed.procedure);
+            let program = &comparison.old.path;
+            changed.dangerous = ways(program, &changed.procedure, selected, &explanation);
+        }
+        explanation.procedures.extend(found.into_iter().map(|(_, changed)| changed));
+    }
+    explanation.files = changed_files(workspace, history, selected, known, &uses)?;
+    Ok(explanation)
+}
+
+fn last_run(
+    history: &History,
+    known: &Test,
+    ran: &[(&Fingerprint, &Comparison)],
+    uses: &FileUses,
+) -> anyhow::Result<LastRun> {
+    let mut programs = Vec::new();
+    for id in &known.programs {
+        let program = history.program(*id)?;
+        let comparison = ran.iter().find(|(known, _)| *known == id);
+        let changed_units = comparison.and_then(|(_, comparison)| match &comparison.new {
+            NewProgram::Unknown(_) => None,
+            NewProgram::Version(new) => {
+                let now: HashSet<Fingerprint> = new.units.iter().map(|u| u.fingerprint()).collect();
+                Some(program.units.iter().filter(|unit| !now.contains(unit)).count())
+            }
+        });
+        programs.push(ProgramRun {
+            program: program.path,
+            units: program.units.len(),
+            changed_units,
+        });
+    }
+    let outcome = match known.outcome {
+        Outcome::Passed => "passed",
+        Outcome::Skipped => "did nothing",
+        Outcome::Failed => "failed",
+        Outcome::TimedOut => "ran out of time",
+        Outcome::Interrupted => "was interrupted",
+    };
+    let names: BTreeSet<&str> = uses.files.iter().map(|(name, _)| name.as_str()).collect();
+    Ok(LastRun {
+        outcome: outcome.to_string(),
+        seconds: known.milliseconds as f64 / 1000.0,
+        unclean: known.unclean.clone(),
+        inexact: known.inexact,
+        programs,
+        files_used: uses.incomplete.is_none().then_some(names.len()),
+    })
+}
+
+/// Procedures of a program that are others now, or in which something leads
+/// elsewhere.
+fn changed_procedures(
+    comparison: &Comparison,
+    dangerous: &[EdgeReason],
+) -> Vec<(ProcRef, ChangedProcedure)> {
+    let NewProgram::Version(new) = &comparison.new else { return Vec::new() };
+    let old = &comparison.old;
+    let in_danger: HashSet<&str> = dangerous
+        .iter()
+        .filter(|edge| edge.program == old.path)
+        .map(|edge| edge.procedure.as_str())
+        .collect();
+    let mut found = Vec::new();
+    for at in old.procedures() {
+        let (unit, procedure) = (old.unit(at.unit), old.procedure(at));
+        let now = counterpart(old, at, new);
+        let is_same =
+            now.is_some_and(|now| new.procedure(now).fingerprint == procedure.fingerprint);
+        if is_same && !in_danger.contains(procedure.name.as_str()) {
+            continue;
+        }
+        found.push((
+            at,
+            ChangedProcedure {
+                program: old.path.clone(),
+                procedure: procedure.name.clone(),
+                file: unit.file(procedure.place).to_string(),
+                line: procedure.place.line,
+                is_gone: now.is_none(),
+                is_excluded: false,
+                is_entered: false,
+                dangerous: Vec::new(),
+            },
+        ));
+    }
+    found
+}
+
+fn counterpart(old: &ProgramVersion, at: ProcRef, new: &ProgramVersion) -> Option<ProcRef> {
+    let (key, procedure) = (&old.unit(at.unit).index.key, old.procedure(at));
+    let unit = new.units.iter().position(|unit| unit.index.key == *key);
+    let in_unit = unit.and_then(|unit| {
+        let procedures = new.units[unit].index.procedures.iter();
+        let mut procedures = procedures.enumerate();
+        let same = |(_, p): &(usize, &crate::cfg::format::ProcedureIndex)| {
+            p.name == procedure.name && p.is_static == procedure.is_static
+        };
+        let (place, _) = procedures.find(same)?;
+        Some(ProcRef { unit: UnitIx::new(unit), procedure: ProcIx::new(place) })
+    });
+    in_unit.or_else(|| (!procedure.is_static).then(|| new.global(&procedure.name)).flatten())
+}
+
+/// The ways in a procedure that lead elsewhere now, and whether they select the
+/// test.
+fn ways(
+    program: &str,
+    procedure: &str,
+    selected: &Selected,
+    explanation: &Explanation,
+) -> Vec<String> {
+    let of_excluded =
+        selected.report.excluded.iter().filter_map(|excluded| match &excluded.change {
+            Reason::Edge(edge) => Some(&**edge),
+            _ => None,
+        });
+    let edges = selected.report.dangerous.iter().chain(of_excluded);
+    let edges = edges.filter(|edge| edge.program == program && edge.procedure == procedure);
+    let shown = edges.map(|edge| {
+        let is_this = |reason: &Reason| matches!(reason, Reason::Edge(other) if **other == *edge);
+        let selects = match explanation.reasons.iter().any(is_this) {
+            true => "selects it",
+            false => "does not select it",
+        };
+        let way = match edge.edge.is_empty() {
+            true => format!("to {}:{}", edge.old.file, edge.old.line),
+            false => format!("`{}` to {}:{}", edge.edge, edge.old.file, edge.old.line),
+        };
+        format!("{}:{}, {way}: {selects}", edge.from.file, edge.from.line)
+    });
+    shown.collect()
+}
+
+fn changed_files(
+    workspace: &Workspace,
+    history: &History,
+    selected: &Selected,
+    known: &Test,
+    used: &FileUses,
+) -> anyhow::Result<Vec<ChangedFile>> {
+    let then = history.files(known.files)?;
+    let now = &selected.files.now;
+    let excluded = workspace.config.excluded()?;
+    let mut code: HashSet<&str> = HashSet::new();
+    for comparison in &selected.comparisons {
+        let new = match &comparison.new {
+            NewProgram::Version(new) => Some(new),
+            NewProgram::Unknown(_) => None,
+        };
+        let units = comparison.old.units.iter().chain(new.iter().flat_map(|new| &new.units));
+        code.extend(units.flat_map(|unit| unit.index.files.iter().map(String::as_str)));
+    }
+    let uses: HashSet<&str> = used.files.iter().map(|(name, _)| name.as_str()).collect();
+    let names: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
+    let changed = names.into_iter().filter(|name| then.get(*name) != now.get(*name));
+    let changed = changed.map(|name| {
+        let role = if files::is_configuration(workspace, name) {
+            FileRole::Configuration
+        } else if code.contains(name.as_str()) {
+            FileRole::Code
+        } else if excluded.holds_file(name) {
+            FileRole::Excluded
+        } else if uses.contains(name.as_str()) {
+            FileRole::Used
+        } else if used.incomplete.is_some() {
+            FileRole::Unknown
+        } else {
+            FileRole::Unused
+        };
+        let verb = uses::verb(then.contains_key(name), now.contains_key(name));
+        ChangedFile { file: name.clone(), verb, role }
+    });
+    Ok(changed.collect())
+}

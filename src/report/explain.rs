@@ -1,0 +1,198 @@
+//! Why one test is selected, or may be skipped.
+
+use super::text::{self, counted, one_line};
+use crate::select::Reason;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// Of each list so many lines are shown.
+const SHOWN: usize = 30;
+
+/// All that speaks for or against running a test.
+#[derive(Debug, Serialize)]
+pub struct Explanation {
+    pub name: String,
+    pub verdict: Verdict,
+    pub reasons: Vec<Reason>,
+    /// Changes in excluded code that it runs.
+    pub excluded: Vec<Reason>,
+    /// The run that the history has of it.
+    pub last: Option<LastRun>,
+    pub procedures: Vec<ChangedProcedure>,
+    pub files: Vec<ChangedFile>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    Selected,
+    Skipped,
+    /// Its suite says that it is not to be run.
+    Disabled,
+}
+
+#[derive(Debug, Serialize)]
+pub struct LastRun {
+    /// What became of it, for people: `passed`.
+    pub outcome: String,
+    pub seconds: f64,
+    /// Why its trace cannot be relied upon, if so.
+    pub unclean: Option<String>,
+    /// It was carried over to a later version, and edges may be in it that the
+    /// test does not take.
+    pub inexact: bool,
+    pub programs: Vec<ProgramRun>,
+    /// Files of the project that it used; unknown if it is not known of all.
+    pub files_used: Option<usize>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ProgramRun {
+    pub program: String,
+    pub units: usize,
+    /// Units that are others now; unknown if nothing is known of the program now.
+    pub changed_units: Option<usize>,
+}
+
+/// A procedure of a program that the test ran.
+#[derive(Debug, Serialize)]
+pub struct ChangedProcedure {
+    pub program: String,
+    pub procedure: String,
+    pub file: String,
+    pub line: u32,
+    pub is_gone: bool,
+    pub is_excluded: bool,
+    /// Whether the test ran it.
+    pub is_entered: bool,
+    /// Where control comes from on the ways in it that lead elsewhere now.
+    pub dangerous: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct ChangedFile {
+    pub file: String,
+    /// `changed`, `is new` or `is gone`.
+    pub verb: &'static str,
+    pub role: FileRole,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileRole {
+    /// Of units, which are compared procedure by procedure.
+    Code,
+    Used,
+    Unused,
+    /// It is not known which files the test uses.
+    Unknown,
+    /// What it says is compared in another way: configuration, lists of tests.
+    Configuration,
+    Excluded,
+}
+
+impl FileRole {
+    fn says(self) -> &'static str {
+        match self {
+            Self::Code => "compared as code",
+            Self::Used => "it uses it",
+            Self::Unused => "it does not use it",
+            Self::Unknown => "it is not known whether it uses it",
+            Self::Configuration => "what it says of this test is the same, or named above",
+            Self::Excluded => "excluded",
+        }
+    }
+}
+
+impl Explanation {
+    pub fn text(&self) -> String {
+        let verdict = match self.verdict {
+            Verdict::Selected => "selected",
+            Verdict::Skipped if self.excluded.is_empty() => "may be skipped",
+            Verdict::Skipped => "skipped because [exclude] says so",
+            Verdict::Disabled => "disabled: its suite says that it is not to be run",
+        };
+        let mut out = format!("{}: {verdict}\n", one_line(&self.name));
+        out.extend(self.reasons.iter().map(text::reason));
+        if let Some(last) = &self.last {
+            last.text(&mut out);
+        }
+        let procedures = self.procedures.iter().map(ChangedProcedure::text);
+        list(&mut out, "changed procedures in these programs", procedures);
+        if self.verdict == Verdict::Skipped && self.last.is_some() && self.procedures.is_empty() {
+            out.push_str("    no procedure in these programs changed\n");
+        }
+        let files = self.files.iter();
+        let files = files.map(|f| format!("{} {}: {}", one_line(&f.file), f.verb, f.role.says()));
+        list(&mut out, "changed files", files);
+        let excluded = self.excluded.iter().map(|change| text::place(change));
+        list(&mut out, "changes in excluded code that it runs", excluded);
+        out
+    }
+}
+
+impl LastRun {
+    fn text(&self, out: &mut String) {
+        let Self { outcome, seconds, .. } = self;
+        let _ = write!(out, "    the last time it {outcome}, in {seconds:.3} s");
+        match &self.unclean {
+            Some(why) => {
+                let _ = writeln!(out, ", without a complete trace: {why}");
+            }
+            None => out.push('\n'),
+        }
+        if self.inexact {
+            out.push_str(
+                "    since then it was carried over to later versions, with edges to spare\n",
+            );
+        }
+        for ProgramRun { program, units, changed_units } in &self.programs {
+            let units = counted(*units, "unit");
+            let now = match changed_units {
+                Some(0) => String::from("all as they were"),
+                Some(changed) => format!("{changed} changed since"),
+                None => String::from("nothing is known of it now"),
+            };
+            let _ = writeln!(out, "    it ran {}: {units}, {now}", one_line(program));
+        }
+        if let Some(count) = self.files_used {
+            let _ = writeln!(out, "    it used {} of the project", counted(count, "file"));
+        }
+    }
+}
+
+impl ChangedProcedure {
+    fn text(&self) -> String {
+        let Self { procedure, file, line, .. } = self;
+        let mut out = format!("{procedure} ({file}:{line})");
+        out.push_str(if self.is_gone { " is gone: " } else { ": " });
+        out.push_str(match (self.is_entered, self.dangerous.is_empty()) {
+            (false, _) => "it does not enter it",
+            (true, true) => "it enters it",
+            (true, false) => "it enters it; these ways lead elsewhere now:",
+        });
+        if self.is_excluded {
+            out.push_str(" (excluded)");
+        }
+        if self.is_entered {
+            for way in self.dangerous.iter().take(SHOWN) {
+                let _ = write!(out, "\n            {way}");
+            }
+        }
+        out
+    }
+}
+
+fn list(out: &mut String, what: &str, lines: impl Iterator<Item = String>) {
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "    {what}:");
+    for line in lines.iter().take(SHOWN) {
+        let _ = writeln!(out, "        {line}");
+    }
+    if lines.len() > SHOWN {
+        let _ = writeln!(out, "        and {} more; --format json has them", lines.len() - SHOWN);
+    }
+}
