@@ -351,6 +351,31 @@ fn headers_of_code_that_is_not_analysed_select_everything_and_others_do_not() {
     assert_eq!(project.selected(), ["many", "none"]);
 }
 
+/// Nothing but the assembler knows of such a file.
+#[test]
+fn what_an_assembler_source_includes_as_bytes_counts() {
+    let project = project(&[
+        (
+            "Makefile",
+            "prog: main.o data.o part.o\n\t$(CC) -o $@ $^\ndata.o: data.s data.bin\n\t$(CC) -c data.s\n",
+        ),
+        (
+            "data.s",
+            ".globl data\n.data\ndata: .incbin \"data.bin\"\n.section .note.GNU-stack,\"\",@progbits\n",
+        ),
+        ("data.bin", "four"),
+        ("part.c", "extern char data[];\nint part(int n) { return n == 9 ? data[0] : 0; }\n"),
+        ("tests.list", "none ./prog\n"),
+    ]);
+    project.write_config();
+    project.record();
+    assert!(project.selected().is_empty());
+    project.write("data.bin", "five");
+    assert_eq!(project.selected(), ["none"]);
+    project.ok(&["build"]);
+    assert_eq!(project.selected(), ["none"], "the program has other bytes in it");
+}
+
 /// What `-x` and `@file` say is known again when selecting.
 #[test]
 fn units_named_by_x_and_in_files_are_selected_from() {
