@@ -167,18 +167,21 @@ fn ctrl_c_keeps_what_was_recorded_and_the_interrupted_test_selected() {
 /// In a script's background job interrupts are ignored, and so are they by its
 /// children: the suite of make notices.
 #[test]
-fn an_interrupt_that_is_ignored_stays_so_for_tests() {
-    let project = small();
-    project.write("tests.list", "heard ./prog; kill -INT $$\n");
-    project.ok(&["build"]);
-    assert_eq!(project.edgewise(&["run"]).status.code(), Some(1));
-    let ours = project.command();
-    let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", "trap '' INT; exec \"$@\"", "sh"]).arg(ours.get_program()).arg("run");
-    shell.current_dir(project.root()).env_remove("EDGEWISE_TRACE");
-    let output = shell.output().unwrap();
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(project.selected().is_empty());
+fn a_signal_that_is_ignored_stays_so_for_tests() {
+    for signal in ["INT", "TERM"] {
+        let project = small();
+        project.write("tests.list", &format!("heard ./prog; kill -{signal} $$\n"));
+        project.ok(&["build"]);
+        assert_eq!(project.edgewise(&["run"]).status.code(), Some(1));
+        let ours = project.command();
+        let mut shell = Command::new("/bin/sh");
+        let ignoring = format!("trap '' {signal}; exec \"$@\"");
+        shell.args(["-c", &ignoring, "sh"]).arg(ours.get_program()).arg("run");
+        shell.current_dir(project.root()).env_remove("EDGEWISE_TRACE");
+        let output = shell.output().unwrap();
+        assert!(output.status.success(), "{signal}: {}", text(&output.stderr));
+        assert!(project.selected().is_empty());
+    }
 }
 
 #[test]

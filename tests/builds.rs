@@ -276,6 +276,29 @@ fn above_and_below_ccache() {
     }
 }
 
+/// Objects of another granularity are not what was asked for.
+#[test]
+fn ccache_above_us_sees_another_granularity() {
+    if !has_tool("ccache") {
+        return;
+    }
+    let makefile = "prog: main.o part.o\n\t$(CC) -o $@ $^\n";
+    let project = project(&[("Makefile", makefile)]);
+    let mut builds = Vec::new();
+    for options in ["", "--granularity procedure", "--count-entries", ""] {
+        sh(&project, &format!("edgewise build {options} -- make -s CC='ccache edgewise-cc'"));
+        builds.push((hits(&project), std::fs::read(project.path("part.o")).unwrap()));
+        sh(&project, "rm -f prog *.o");
+    }
+    let counts: Vec<usize> = builds.iter().map(|(hits, _)| *hits).collect();
+    assert_eq!(counts, [0, 0, 0, 2]);
+    assert!(builds[0].1 == builds[3].1 && builds[0].1 != builds[1].1, "other objects");
+    // What is left out of instrumentation counts as well.
+    project.write("edgewise.toml", "[instrument]\nskip = [\"part.c\"]\n");
+    let said = sh(&project, "edgewise build -- make -s CC='ccache edgewise-cc'");
+    assert!(said.contains("part.c is compiled without probes"), "{said}");
+}
+
 #[test]
 fn a_build_that_had_nothing_to_do_says_so() {
     let project = project(&[("Makefile", "prog: main.c part.c\n\tcc -o prog main.c part.c\n")]);
@@ -326,6 +349,31 @@ fn headers_of_code_that_is_not_analysed_select_everything_and_others_do_not() {
     assert_eq!(project.selected(), ["many"]);
     project.edit("both.h", "OTHER 2", "OTHER 3");
     assert_eq!(project.selected(), ["many", "none"]);
+}
+
+/// Nothing but the assembler knows of such a file.
+#[test]
+fn what_an_assembler_source_includes_as_bytes_counts() {
+    let project = project(&[
+        (
+            "Makefile",
+            "prog: main.o data.o part.o\n\t$(CC) -o $@ $^\ndata.o: data.s data.bin\n\t$(CC) -c data.s\n",
+        ),
+        (
+            "data.s",
+            ".globl data\n.data\ndata: .incbin \"data.bin\"\n.section .note.GNU-stack,\"\",@progbits\n",
+        ),
+        ("data.bin", "four"),
+        ("part.c", "extern char data[];\nint part(int n) { return n == 9 ? data[0] : 0; }\n"),
+        ("tests.list", "none ./prog\n"),
+    ]);
+    project.write_config();
+    project.record();
+    assert!(project.selected().is_empty());
+    project.write("data.bin", "five");
+    assert_eq!(project.selected(), ["none"]);
+    project.ok(&["build"]);
+    assert_eq!(project.selected(), ["none"], "the program has other bytes in it");
 }
 
 /// What `-x` and `@file` say is known again when selecting.

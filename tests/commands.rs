@@ -1,4 +1,4 @@
-//! `edgewise instrument` and `edgewise doctor`.
+//! `edgewise instrument`, `edgewise doctor` and `edgewise cfg`.
 
 mod support;
 
@@ -132,4 +132,32 @@ fn doctor_names_what_is_opaque_and_what_is_not_analysed() {
     // Of a project tested from C++, its headers and those of the system would
     // hide the few sources.
     assert!(!said.contains("plus.h"), "{said}");
+}
+
+/// Behind a macro call of several lines, and inside of a header.
+#[test]
+fn nodes_have_the_lines_of_the_users_files() {
+    let project = Project::empty();
+    project.write(
+        "inner.h",
+        "static inline int inner(int n)\n{\n    if (n > 2)\n        return 1;\n    return 0;\n}\n\
+         #define BOTH(a, b) do { \\\n        if (a) \\\n            b; \\\n    } while (0)\n",
+    );
+    project.write(
+        "main.c",
+        "#include \"inner.h\"\nint g(int);\nint f(int n)\n{\n    BOTH(n > 1,\n         g(n));\n    \
+         n = g(n\n          + 1);\n    return inner(n);\n}\n",
+    );
+    let lines = |procedure: &str| -> Vec<(String, String)> {
+        let said = project.ok(&["cfg", "main.c", procedure]);
+        let nodes =
+            said.lines().filter_map(|line| line.trim_start().split_once(' ')?.1.split_once("  "));
+        let nodes = nodes.filter(|(place, _)| place.contains(':'));
+        nodes.map(|(place, rest)| (place.to_string(), rest.trim().to_string())).collect()
+    };
+    let places =
+        |procedure| lines(procedure).into_iter().map(|(place, _)| place).collect::<Vec<_>>();
+    assert_eq!(places("inner"), ["inner.h:3", "inner.h:4", "inner.h:5"]);
+    assert_eq!(places("f"), ["main.c:5", "main.c:5", "main.c:5", "main.c:7", "main.c:9"]);
+    assert!(lines("f")[3].1.starts_with("n = g(n + 1);"), "{:?}", lines("f"));
 }

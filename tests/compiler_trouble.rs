@@ -153,6 +153,56 @@ fn a_compiler_that_does_not_take_our_text_compiles_the_users() {
     assert!(ours.is_listed("main.c"), "{}", ours.log);
 }
 
+/// A project built by a compiler that does not take probes where a line of our
+/// text is like `pattern`. Its test `one` runs one of two procedures of a unit.
+fn rejected(pattern: &str) -> Project {
+    let project = Project::of_source(
+        "int odd(int);\nint even(int);\n\
+         int main(int n, char **v) { (void)v; return n > 1 ? odd(0) : even(0); }\n",
+        &[("one", "x"), ("two", "")],
+    );
+    project.write(
+        "part.c",
+        "int odd(int n) { if (n > 2) return 1; return 0; }\n\
+         int even(int n) { if (n > 3) return 1; return 0; }\n",
+    );
+    project.write("Makefile", "prog: main.c part.c\n\t$(CC) -O2 -o prog main.c part.c\n");
+    let (directory, name) = fake(&format!(
+        "for word; do case $word in *.i) if grep -q '{pattern}' \"$word\"; then\n\
+         echo 'part.c:1:5: error: no probes here' >&2; exit 1; fi;; esac; done\n\
+         PATH=/usr/local/bin:/usr/bin:/bin"
+    ));
+    let path = format!("{}:{}", directory.path().display(), std::env::var("PATH").unwrap());
+    let mut build = project.command();
+    let output = build.args(["build", "--", "make", "-s", "CC=gcc"]).env("PATH", path).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    project.ok(&["run"]);
+    assert!(project.selected().is_empty());
+    project
+}
+
+#[test]
+fn a_procedure_whose_probes_the_compiler_rejects_is_opaque() {
+    let project = rejected("int odd(int n).*?__extension__");
+    let said = project.ok(&["doctor"]);
+    assert!(said.contains("odd: the compiler rejects its probes: no probes here"), "{said}");
+    assert!(said.contains("2 units instrumented, 3 procedures"), "{said}");
+    // No branch of it is known, but who enters it is.
+    project.edit("part.c", "if (n > 2) return 1;", "if (n > 2) return 5;");
+    assert_eq!(project.selected(), ["one"]);
+}
+
+#[test]
+fn a_unit_whose_probes_the_compiler_rejects_is_compiled_without() {
+    let project = rejected("__edgewise_map.*int odd(int n)");
+    let said = project.ok(&["doctor"]);
+    assert!(said.contains("part.c: the compiler rejects its probes"), "{said}");
+    // Whoever runs the program counts as running all of it.
+    project.edit("part.c", "if (n > 2) return 1;", "if (n > 2) return 5;");
+    assert_eq!(project.selected(), ["one", "two"]);
+}
+
 #[test]
 fn a_link_that_does_not_take_the_runtime_is_done_without() {
     let (_directory, picky) =

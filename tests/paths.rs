@@ -1,7 +1,8 @@
 //! The path check: a program logs every node as it runs, each step from one to
 //! the next has to be an edge of the graph, and the probes have to tell the same.
 //!
-//! `EDGEWISE_SEEDS=N` looks at N generated programs instead of a few.
+//! `EDGEWISE_SEEDS=N` looks at N generated programs instead of a few, `A..B` at a
+//! part of them.
 
 #[path = "paths/check.rs"]
 mod check;
@@ -11,6 +12,7 @@ mod support;
 
 use check::{Logged, opaque, steps};
 use generator::{Options, program};
+use std::ops::Range;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,8 +20,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// How many programs are looked at unless somebody asks for more.
 const USUAL: u64 = 20;
 
-fn seeds() -> u64 {
-    std::env::var("EDGEWISE_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(USUAL)
+fn seeds() -> Range<u64> {
+    let asked = std::env::var("EDGEWISE_SEEDS").unwrap_or_default();
+    let (from, to) = asked.split_once("..").unwrap_or(("0", &asked));
+    from.parse().unwrap_or(0)..to.parse().unwrap_or(USUAL)
 }
 
 fn options(seed: u64) -> Options {
@@ -71,7 +75,7 @@ fn every_step_of_generated_programs_is_an_edge() {
         for half in 0..2 {
             let (steps, wrong) = (&steps, &wrong);
             scope.spawn(move || {
-                for seed in (0..seeds()).filter(|seed| seed % 2 == half) {
+                for seed in seeds().filter(|seed| seed % 2 == half) {
                     let (count, found) = check_seed(seed);
                     steps.fetch_add(count, Ordering::Relaxed);
                     wrong.lock().unwrap().extend(found);
@@ -80,7 +84,7 @@ fn every_step_of_generated_programs_is_an_edge() {
         }
     });
     let (steps, mut wrong) = (steps.into_inner(), wrong.into_inner().unwrap());
-    println!("{} programs, {steps} steps, {} violations", seeds(), wrong.len());
+    println!("programs {:?}, {steps} steps, {} violations", seeds(), wrong.len());
     wrong.truncate(20);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(steps > 1000, "only {steps} steps");

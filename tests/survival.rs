@@ -91,7 +91,7 @@ fn however_a_process_starts_others_their_edges_are_kept() {
          prog: main.c\n\t$(CC) -O2 -o prog main.c -ldl -lpthread\n\
          plugin.so: plugin.c\n\t$(CC) -O2 -fPIC -shared -o plugin.so plugin.c\n",
     );
-    let racing = "for i in $(seq 200); do ./prog & done; wait";
+    let racing = "seq 500 | xargs -P 24 -n 1 ./prog";
     project.write(
         "tests.list",
         &format!(
@@ -280,8 +280,8 @@ fn a_full_disk_makes_a_test_unclean() {
 #[test]
 fn a_directory_that_a_process_cannot_write_to_makes_its_test_unclean() {
     let list = if is_root() && works("unshare", &["-m", "true"]) {
-        "readonly unshare -m sh -c 'mount --bind $EDGEWISE_TRACE $EDGEWISE_TRACE && \
-         mount -o remount,bind,ro $EDGEWISE_TRACE && ./prog'\n"
+        // In one command: another one would have the log of file uses open there.
+        "readonly unshare -m sh -c 'mount -o bind,ro $EDGEWISE_TRACE $EDGEWISE_TRACE && ./prog'\n"
     } else {
         "readonly chmod a-w $EDGEWISE_TRACE; ./prog\n"
     };
@@ -322,9 +322,9 @@ fn a_process_behind_a_wall_makes_its_test_unclean() {
         "tests.list",
         &format!(
             "user {other} ./prog\n\
-             user-cleared {other} env -i ./prog\n\
+             user-cleared {other} ./clear ./prog\n\
              jail chroot jail /prog\n\
-             jail-cleared env -i \"$(command -v chroot)\" jail /prog\n\
+             jail-cleared ./clear \"$(command -v chroot)\" jail /prog\n\
              setuid {other} ./setuid\n\
              fine ./prog\n"
         ),
@@ -333,6 +333,14 @@ fn a_process_behind_a_wall_makes_its_test_unclean() {
     std::os::unix::fs::PermissionsExt::set_mode(&mut rights, 0o755);
     std::fs::set_permissions(project.root(), rights).unwrap();
     project.ok(&["build"]);
+    // What is preloaded hands the variable on to whom it starts; not so one that
+    // is linked statically.
+    let clear = "#include <unistd.h>\nint main(int n, char **v)\n{\n    char *none[] = {0};\n    \
+                 (void)n;\n    return execve(v[1], v + 1, none);\n}\n";
+    project.write("clear.out.c", clear);
+    let mut gcc = Command::new("gcc");
+    gcc.current_dir(project.root()).args(["-w", "-static", "-o", "clear", "clear.out.c"]);
+    assert!(gcc.status().unwrap().success());
     project.ok(&["run", "--jobs", "1"]);
     assert_unclean(
         &project,

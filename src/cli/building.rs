@@ -8,6 +8,7 @@ use crate::compiler::log::{self, Event};
 use crate::compiler::project::{
     BUILD_DIRECTORY_VARIABLE, LOG_VARIABLE, ROOT_VARIABLE, SHIMS_VARIABLE,
 };
+use crate::compiler::settings::Settings;
 use crate::suite::preload::{self, Preload};
 use crate::trace::format::{ENVIRONMENT, TraceFile};
 use crate::trace::module::Module;
@@ -15,8 +16,12 @@ use crate::trace::uses::{self, Room, Uses};
 use anyhow::Context;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// More files for ccache to look at, with `:` between them.
+const CCACHE_FILES: &str = "CCACHE_EXTRAFILES";
 
 /// What a build did.
 #[derive(Debug, Default)]
@@ -68,6 +73,9 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
         .env(SHIMS_VARIABLE, &shims)
         .env(LOG_VARIABLE, log.path())
         .env(ENVIRONMENT, traces.path());
+    if let Some(files) = files_for_ccache(&state, &workspace.project.root, &command)? {
+        command.env(CCACHE_FILES, files);
+    }
     if let Some(compiler) = compiler_for(std::env::var_os("CC"), &shims) {
         command.env("CC", compiler);
     }
@@ -123,6 +131,33 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
     }
     state.write(workspace)?;
     Ok(built)
+}
+
+/// What ccache looks at beside sources and arguments: a file that says how we
+/// instrument, without which it would give out objects of another granularity.
+/// None if there is no name for it.
+fn files_for_ccache(
+    state: &Path,
+    root: &Path,
+    command: &Command,
+) -> anyhow::Result<Option<OsString>> {
+    let settings = Settings::of_project(root).given(|name| {
+        let given = command.get_envs().find(|(given, _)| *given == name);
+        given.map_or_else(|| std::env::var_os(name), |(_, value)| value.map(OsString::from))
+    });
+    let text = format!("{settings:?}\n");
+    let file = state.join("instrument");
+    if !std::fs::read(&file).is_ok_and(|old| old == text.as_bytes()) {
+        let mut fresh = tempfile::NamedTempFile::new_in(state)?;
+        fresh.write_all(text.as_bytes())?;
+        fresh.persist(&file)?;
+    }
+    let mut files = std::env::var_os(CCACHE_FILES).unwrap_or_default();
+    if !files.is_empty() {
+        files.push(":");
+    }
+    files.push(&file);
+    Ok((!file.to_string_lossy().contains(':')).then_some(files))
 }
 
 /// What CC is to be: one of our names with its directory, so that it holds where

@@ -5,7 +5,7 @@ use crate::history::History;
 use crate::history::format::Test;
 use crate::ids::TestId;
 use crate::select::{Comparison, Outside};
-use crate::trace::module::dynamic_names;
+use crate::trace::module::known_names;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
@@ -32,7 +32,7 @@ impl<'a> LoadedNames<'a> {
     fn module_knows(&self, module: &str, name: &str) -> bool {
         let path = self.root.join(module);
         let mut names = self.names.borrow_mut();
-        let known = names.entry(path).or_insert_with_key(|path| dynamic_names(path));
+        let known = names.entry(path).or_insert_with_key(|path| known_names(path));
         known.as_ref().is_none_or(|known| known.contains(name))
     }
 }

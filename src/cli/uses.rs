@@ -7,7 +7,8 @@ use super::workspace::Workspace;
 use crate::compiler::project::relative;
 use crate::history::format::{FileState, FileUse, FileUses, How};
 use crate::ids::{Fingerprint, FpHasher};
-use crate::trace::collect::TestTrace;
+use crate::trace::collect::{TestTrace, real};
+use crate::trace::module::is_code;
 use crate::trace::uses::{First, Use};
 use globset::GlobSet;
 use std::collections::{BTreeSet, HashMap};
@@ -31,16 +32,19 @@ impl<'a> Seen<'a> {
 
     /// What a test used, with the state of it all.
     pub fn of_trace(&mut self, trace: &TestTrace) -> FileUses {
-        let traced: BTreeSet<&Path> =
-            trace.programs.iter().map(|program| program.path.as_path()).collect();
+        let traced = trace.traced();
         let mut uses =
             FileUses { incomplete: trace.uses.incomplete.clone(), ..FileUses::default() };
         for (path, used) in &trace.uses.files {
             let name = relative(self.root, path);
-            if used.first == First::Output || self.ignored.is_match(&name) {
+            let is_traced = traced.contains(&real(path));
+            // Code that runs counts, also in a directory for what builds leave.
+            let is_run = !is_traced && path.is_file() && (used.executed || is_code(path));
+            let is_ignored = self.ignored.is_match(&name) && !is_run;
+            if used.first == First::Output || is_ignored {
                 continue;
             }
-            for how in self.how(path, &name, *used, traced.contains(path.as_path())) {
+            for how in self.how(path, &name, *used, is_traced) {
                 let then = self.state(&name, how);
                 uses.files.push((name.clone(), FileUse { how, then }));
             }
@@ -58,7 +62,7 @@ impl<'a> Seen<'a> {
         // What a build of ours made is known by its records, as far as it ran. Who
         // reads it otherwise depends on its bytes.
         let is_built = path.is_file() && (!is_known || files::is_presence(self.files.get(name)));
-        if is_built && used.read && !is_traced && !used.made {
+        if is_built && (used.read || used.executed) && !is_traced && !used.made {
             hows.push(How::Content);
         } else if used.read || used.looked_for || used.executed {
             hows.push(How::State);

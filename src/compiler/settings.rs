@@ -5,6 +5,7 @@ use super::project::CONFIG_FILE;
 use crate::cfg::format::{Detail, Granularity};
 use globset::{Glob, GlobSetBuilder};
 use serde::Deserialize;
+use std::ffi::OsString;
 use std::path::Path;
 
 /// Variables that `edgewise build` hands to `edgewise cc`.
@@ -32,18 +33,26 @@ struct File {
 }
 
 impl Settings {
+    /// Those of a project and of the environment.
+    pub fn of_environment(root: &Path) -> Self {
+        Self::of_project(root).given(|name| std::env::var_os(name))
+    }
+
     /// Those of a project. A file that cannot be read is as none: a compile is
     /// not the place to complain, and with all probes nothing is lost.
-    pub fn of_environment(root: &Path) -> Self {
+    pub fn of_project(root: &Path) -> Self {
         let text = std::fs::read_to_string(root.join(CONFIG_FILE)).unwrap_or_default();
-        let file: File = toml::from_str(&text).unwrap_or_default();
-        let mut settings = file.instrument;
-        let asked = std::env::var(GRANULARITY_VARIABLE).ok();
+        toml::from_str::<File>(&text).unwrap_or_default().instrument
+    }
+
+    /// The same with what variables ask for.
+    pub fn given(mut self, variable: impl Fn(&str) -> Option<OsString>) -> Self {
+        let asked = variable(GRANULARITY_VARIABLE).and_then(|name| name.into_string().ok());
         if let Some(granularity) = asked.as_deref().and_then(granularity) {
-            settings.granularity = granularity;
+            self.granularity = granularity;
         }
-        settings.count_entries |= std::env::var_os(COUNT_ENTRIES_VARIABLE).is_some();
-        settings
+        self.count_entries |= variable(COUNT_ENTRIES_VARIABLE).is_some();
+        self
     }
 
     pub fn detail(&self) -> Detail {

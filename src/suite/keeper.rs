@@ -90,10 +90,10 @@ pub fn spawn(keeper: &mut Command, to_say: PipeWriter) -> std::io::Result<Child>
 /// Runs a command to its end and that of its processes. SIGTERM ends it.
 pub fn keep(program: &OsStr, arguments: &[OsString]) -> anyhow::Result<i32> {
     // SAFETY: the handler only reads atomics and signals; the prctl is a plain one.
-    unsafe {
-        libc::signal(libc::SIGTERM, end_test as *const () as libc::sighandler_t);
+    let before = unsafe {
         libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    }
+        libc::signal(libc::SIGTERM, end_test as *const () as libc::sighandler_t)
+    };
     // SAFETY: whoever calls us by our name gives us this descriptor.
     let mut to_say = unsafe { std::fs::File::from_raw_fd(REPORT) };
     // SAFETY: it is open; the test must not have it.
@@ -104,6 +104,16 @@ pub fn keep(program: &OsStr, arguments: &[OsString]) -> anyhow::Result<i32> {
     if unsafe { libc::getpgrp() == libc::getpid() } {
         // Otherwise it belongs to the terminal, with whoever called us.
         command.process_group(0);
+    }
+    if before == libc::SIG_IGN {
+        // Who starts a process hands on what is ignored, but not a handler.
+        // SAFETY: only a call that is safe behind a fork.
+        unsafe {
+            command.pre_exec(|| {
+                libc::signal(libc::SIGTERM, libc::SIG_IGN);
+                Ok(())
+            });
+        }
     }
     command.env_remove(preload::VARIABLE);
     if let Some(library) = std::env::var_os(preload::VARIABLE) {

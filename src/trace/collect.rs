@@ -3,7 +3,7 @@
 use super::cases::{Probes, Traced};
 use super::derive::{Derivation, EdgeBits, Reading};
 use super::format::{LOADED_NAME, PATH_SUFFIX, TRACE_SUFFIX, TraceFile, UNCLEAN_PREFIX};
-use super::module::{Module, ModuleError};
+use super::module::{Module, ModuleError, is_code};
 use super::paths::{self, Logs, Walked};
 use super::uses::Uses;
 use crate::cfg::format::{RawRecord, UnitIndex};
@@ -23,6 +23,8 @@ pub struct ProgramRan {
     pub outside_names: Vec<String>,
     /// It was linked without us, so nobody noted what else is in it.
     is_linked_elsewhere: bool,
+    /// It left no trace, although a process of the test ran it or may have done so.
+    is_untraced: bool,
 }
 
 impl ProgramRan {
@@ -31,6 +33,13 @@ impl ProgramRan {
         let symbols = self.units.iter().flat_map(|unit| &unit.index.symbols);
         symbols.into_iter().any(|symbol| symbol.name == MAIN)
             || self.outside_names.binary_search_by(|name| name.as_str().cmp(MAIN)).is_ok()
+    }
+
+    /// Adds all edges.
+    fn add_full_rows(&self, rows: &mut Rows) {
+        for unit in &self.units {
+            add_row(rows, unit.index.fingerprint, unit.full_row());
+        }
     }
 
     /// Adds the edges that follow from probes.
@@ -113,6 +122,12 @@ pub struct TestTrace {
 }
 
 impl TestTrace {
+    /// Files, without links, of programs and libraries that left a trace.
+    pub fn traced(&self) -> BTreeSet<PathBuf> {
+        let traced = self.programs.iter().filter(|program| !program.is_untraced);
+        traced.map(|program| real(&program.path)).collect()
+    }
+
     /// Adds what another run of the same test left.
     pub fn unite(&mut self, other: Self) {
         for program in other.programs {
@@ -156,18 +171,32 @@ fn add_row(rows: &mut Rows, unit: Fingerprint, row: EdgeBits) {
     }
 }
 
+/// A path without links, as far as it leads anywhere.
+pub fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+}
+
 /// Reads programs once, however many tests run them.
 #[derive(Default)]
 pub struct Collector {
     programs: Mutex<FxHashMap<PathBuf, Known>>,
     /// Modules without records.
     plain: Mutex<BTreeSet<PathBuf>>,
+    /// What a file that left no trace holds, if it has records.
+    untraced: Mutex<FxHashMap<PathBuf, (Stamp, Option<Arc<ProgramRan>>)>>,
+}
+
+/// Size and time of a file that was read.
+type Stamp = (u64, Option<SystemTime>);
+
+fn stamp_of(path: &Path) -> std::io::Result<Stamp> {
+    let meta = fs_err::metadata(path)?;
+    Ok((meta.len(), meta.modified().ok()))
 }
 
 #[derive(Clone)]
 struct Known {
-    /// Size and time of the file that was read.
-    stamp: (u64, Option<SystemTime>),
+    stamp: Stamp,
     build_id: Vec<u8>,
     program: Arc<ProgramRan>,
 }
@@ -253,7 +282,66 @@ impl Collector {
                 trace.loaded.insert(path);
             }
         }
+        self.add_untraced(trace)
+    }
+
+    /// Adds programs that processes ran without leaving a trace: linked where
+    /// nobody added the runtime, or unable to say anything. The test counts as
+    /// having run all of them. What a test without any trace ran is not asked: it
+    /// stays selected.
+    fn add_untraced(&self, trace: &mut TestTrace) -> Result<(), String> {
+        if trace.programs.is_empty() {
+            return Ok(());
+        }
+        let traced = trace.traced();
+        let used = trace.uses.files.iter().filter(|(_, used)| used.read || used.executed);
+        let used = used.map(|(path, used)| (real(path), used.executed));
+        let executed = trace.uses.programs.iter().map(|path| (real(path), true));
+        let mut files: BTreeMap<PathBuf, bool> = BTreeMap::new();
+        for (path, is_executed) in used.chain(executed) {
+            *files.entry(path).or_default() |= is_executed;
+        }
+        for (path, is_executed) in files {
+            if traced.contains(&path) || !is_code(&path) {
+                continue;
+            }
+            // One that has the runtime would have left a trace, had it been loaded.
+            let Some(program) = self
+                .untraced_program(&path)?
+                .filter(|program| is_executed || program.is_linked_elsewhere)
+            else {
+                continue;
+            };
+            let units: BTreeSet<_> = program.units.iter().map(|u| u.index.fingerprint).collect();
+            trace.entered_once.retain(|(unit, _)| !units.contains(unit));
+            program.add_full_rows(&mut trace.rows);
+            trace.cases.values_mut().for_each(|rows| program.add_full_rows(rows));
+            if program.is_linked_elsewhere {
+                trace.loaded.insert(path);
+            }
+            trace.programs.push(program);
+        }
         Ok(())
+    }
+
+    /// What is in a file that left no trace, if that has records.
+    fn untraced_program(&self, path: &Path) -> Result<Option<Arc<ProgramRan>>, String> {
+        let stamp = stamp_of(path).map_err(|e| e.to_string())?;
+        let mut known = self.untraced.lock().map_err(|_| "a thread failed")?;
+        if let Some((_, program)) = known.get(path).filter(|(then, _)| *then == stamp) {
+            return Ok(program.clone());
+        }
+        let program = match Module::read(path) {
+            Ok(module) if module.records.units.is_empty() => None,
+            Ok(module) => {
+                let program = load(module).map_err(|e| e.to_string())?;
+                Some(Arc::new(ProgramRan { is_untraced: true, ..program }))
+            }
+            Err(ModuleError::Elf { .. }) => None,
+            Err(error) => return Err(error.to_string()),
+        };
+        known.insert(path.to_path_buf(), (stamp, program.clone()));
+        Ok(program)
     }
 
     /// Lays the logs of nodes, if there are any, beside the edges.
@@ -308,9 +396,8 @@ impl Collector {
     /// The program that left a trace, if it is still the same file.
     fn program(&self, traced: &Traced) -> Result<Arc<ProgramRan>, String> {
         let path = &traced.module;
-        let meta = fs_err::metadata(path)
+        let stamp = stamp_of(path)
             .map_err(|_| format!("{} is gone, so its trace cannot be read", path.display()))?;
-        let stamp = (meta.len(), meta.modified().ok());
         let known = self.programs.lock().map_err(|_| "a thread failed")?.get(path).cloned();
         let known = match known.filter(|known| known.stamp == stamp) {
             Some(known) => known,
@@ -347,5 +434,6 @@ pub fn load(module: Module) -> Result<ProgramRan, ModuleError> {
         let derivation = Derivation::new(&index, graphs);
         units.push(Arc::new(LoadedUnit { index, raw, derivation }));
     }
-    Ok(ProgramRan { path: module.path, link, units, outside_names, is_linked_elsewhere })
+    let path = module.path;
+    Ok(ProgramRan { path, link, units, outside_names, is_linked_elsewhere, is_untraced: false })
 }

@@ -2,7 +2,7 @@
 //! library noted it. `instrument-runtime/files/uses_format.h` is the
 //! definition of the log; a test holds the two together.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -46,13 +46,19 @@ const SKIPPED: &[&str] = &[".git", ".hg", ".svn", ".edgewise"];
 pub struct Uses {
     /// Below the root of the project, by absolute path.
     pub files: BTreeMap<PathBuf, Use>,
+    /// Programs that were executed by an absolute path, wherever they are.
+    pub programs: BTreeSet<PathBuf>,
     /// Why some uses may be missing, if so.
     pub incomplete: Option<String>,
 }
 
 impl Default for Uses {
     fn default() -> Self {
-        Self { files: BTreeMap::new(), incomplete: Some(String::from("no file use was recorded")) }
+        Self {
+            files: BTreeMap::new(),
+            programs: BTreeSet::new(),
+            incomplete: Some(String::from("no file use was recorded")),
+        }
     }
 }
 
@@ -176,6 +182,7 @@ impl Uses {
                 known.first = First::Input;
             }
         }
+        self.programs.extend(later.programs);
         self.incomplete = self.incomplete.take().or(later.incomplete);
     }
 }
@@ -199,12 +206,17 @@ fn parse(log: &[u8], more: &[u8], first: Option<u32>) -> Option<Uses> {
     let mut records = Vec::new();
     records_of(log.get(start..)?, &mut records)?;
     records_of(more, &mut records)?;
-    let mut uses = Uses { files: BTreeMap::new(), incomplete: incomplete(&records, first) };
+    let mut uses = Uses { incomplete: incomplete(&records, first), ..Uses::default() };
     if u32_at(log, 60)? != 0 {
         uses.incomplete.get_or_insert(String::from("a process had no room to note its files"));
     }
     let (real, shown) = (Path::new(OsStr::from_bytes(real)), Path::new(OsStr::from_bytes(shown)));
     for record in &records {
+        if [EXEC, SPAWN].contains(&(record.kind & !UNSEEN)) {
+            let path = record.text.split(|byte| *byte == 0).next().unwrap_or_default();
+            let path = PathBuf::from(OsStr::from_bytes(path));
+            uses.programs.extend(path.is_absolute().then_some(path));
+        }
         let path = Path::new(OsStr::from_bytes(record.text));
         let Ok(inside) = path.strip_prefix(real) else { continue };
         if !(READ..=EXECUTED).contains(&record.kind) {
