@@ -2,8 +2,11 @@
 
 mod build_state;
 pub mod building;
+mod cache;
 pub mod command;
+mod concerned;
 pub mod config;
+mod contents;
 mod detecting;
 pub mod exit;
 pub mod files;
@@ -17,7 +20,9 @@ mod recording;
 mod roles;
 mod selecting;
 mod snapshot;
+mod sources;
 mod suites;
+mod summary;
 mod uses;
 mod workspace;
 
