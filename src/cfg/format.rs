@@ -5,11 +5,18 @@
 //!
 //! ```text
 //! magic "EDGWUNIT" | version u32 | length of the whole record u32
-//! length of the index u32 | index, compressed | body, compressed
+//! length of the index u32 | index, compressed | body
 //! ```
 //!
 //! The index names the unit and fingerprints each procedure and definition;
-//! the body has the graphs. The linker lays records one behind the other. The
+//! the body has the graphs, in parts that are compressed each by itself, so that
+//! a graph is read without the others:
+//!
+//! ```text
+//! number of parts u32 | for each: procedures u32, length u32 | the parts
+//! ```
+//!
+//! The linker lays records one behind the other. The
 //! record of the link has the same layout with "EDGWLINK" and an empty body.
 
 use crate::ids::{EdgeId, Fingerprint, FpHasher, NodeId, ProbeId};
@@ -17,11 +24,13 @@ use serde::{Deserialize, Serialize};
 
 /// Any change to the types below or to how labels are made raises this: a
 /// record of another version cannot be compared with ours.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 const UNIT_MAGIC: &[u8; 8] = b"EDGWUNIT";
 const LINK_MAGIC: &[u8; 8] = b"EDGWLINK";
 const HEADER: usize = 20;
 const COMPRESSION: i32 = 6;
+/// A part of the body ends where it has this many bytes, not compressed.
+const PART: usize = 1 << 15;
 
 /// Pairs a unit with its successor in another version.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -329,7 +338,7 @@ pub enum FormatError {
 
 impl UnitRecord {
     pub fn encode(&self) -> Vec<u8> {
-        frame(UNIT_MAGIC, &pack(&self.index), &pack(&self.graphs))
+        frame(UNIT_MAGIC, &pack(&self.index), &body(&self.graphs))
     }
 }
 
@@ -350,6 +359,30 @@ impl LinkRecord {
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&pack(self))
     }
+}
+
+/// The graphs, in parts.
+fn body(graphs: &[Graph]) -> Vec<u8> {
+    let (mut table, mut parts) = (Vec::new(), Vec::new());
+    let (mut plain, mut count) = (Vec::new(), 0u32);
+    for (number, graph) in graphs.iter().enumerate() {
+        plain = postcard::to_extend(graph, plain).expect("plain data always serialises");
+        count += 1;
+        if plain.len() >= PART || number + 1 == graphs.len() {
+            let packed = compress(&plain);
+            table.push((count, packed.len() as u32));
+            parts.extend(packed);
+            plain.clear();
+            count = 0;
+        }
+    }
+    let mut out = (table.len() as u32).to_le_bytes().to_vec();
+    for (count, length) in table {
+        out.extend(count.to_le_bytes());
+        out.extend(length.to_le_bytes());
+    }
+    out.extend(parts);
+    out
 }
 
 fn frame(magic: &[u8; 8], index: &[u8], body: &[u8]) -> Vec<u8> {
@@ -386,19 +419,70 @@ impl RawRecord {
         unpack(&self.bytes[HEADER..self.body])
     }
 
-    pub fn graphs(&self, index: &UnitIndex) -> Result<Vec<Graph>, FormatError> {
-        let graphs: Vec<Graph> = unpack(&self.bytes[self.body..])?;
-        let sound = graphs.len() == index.procedures.len()
-            && graphs.iter().zip(&index.procedures).all(|(graph, procedure)| {
-                graph.is_sound(index.symbols.len())
-                    && graph.edges.len() == procedure.edge_count as usize
-                    && graph
-                        .edges
-                        .iter()
-                        .all(|e| e.noted.probe().is_none_or(|p| p.0 < index.probe_count))
-            });
-        if sound { Ok(graphs) } else { Err(FormatError::Damaged) }
+    /// The parts of the body, in order.
+    pub fn parts(&self, index: &UnitIndex) -> Result<Vec<Part>, FormatError> {
+        let body = &self.bytes[self.body..];
+        let number = |at: usize| {
+            let bytes = body.get(at..at + 4)?;
+            Some(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize)
+        };
+        let count = number(0).ok_or(FormatError::Damaged)?;
+        let mut parts = Vec::new();
+        let mut start = 4 + count.checked_mul(8).ok_or(FormatError::Damaged)?;
+        let mut first = 0;
+        for part in 0..count {
+            let (procedures, length) =
+                number(4 + 8 * part).zip(number(8 + 8 * part)).ok_or(FormatError::Damaged)?;
+            let bytes = self.body + start..self.body + start + length;
+            parts.push(Part { procedures: first..first + procedures, bytes });
+            start += length;
+            first += procedures;
+        }
+        if start > body.len() || first != index.procedures.len() {
+            return Err(FormatError::Damaged);
+        }
+        Ok(parts)
     }
+
+    /// The graphs of one part.
+    pub fn graphs_of(&self, index: &UnitIndex, part: &Part) -> Result<Vec<Graph>, FormatError> {
+        let packed = self.bytes.get(part.bytes.clone()).ok_or(FormatError::Damaged)?;
+        let plain = decompress(packed)?;
+        let mut rest = plain.as_slice();
+        let mut graphs = Vec::with_capacity(part.procedures.len());
+        for procedure in &index.procedures[part.procedures.clone()] {
+            let (graph, behind): (Graph, _) =
+                postcard::take_from_bytes(rest).map_err(|_| FormatError::Damaged)?;
+            let is_sound = graph.is_sound(index.symbols.len())
+                && graph.edges.len() == procedure.edge_count as usize
+                && graph
+                    .edges
+                    .iter()
+                    .all(|e| e.noted.probe().is_none_or(|p| p.0 < index.probe_count));
+            if !is_sound {
+                return Err(FormatError::Damaged);
+            }
+            graphs.push(graph);
+            rest = behind;
+        }
+        Ok(graphs)
+    }
+
+    /// The graphs of all procedures.
+    pub fn graphs(&self, index: &UnitIndex) -> Result<Vec<Graph>, FormatError> {
+        let mut graphs = Vec::with_capacity(index.procedures.len());
+        for part in self.parts(index)? {
+            graphs.extend(self.graphs_of(index, &part)?);
+        }
+        Ok(graphs)
+    }
+}
+
+/// Graphs that are compressed together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    pub procedures: std::ops::Range<usize>,
+    bytes: std::ops::Range<usize>,
 }
 
 /// Magic and place of the body of the first record of `bytes`, which it fills.
@@ -474,11 +558,17 @@ impl Records {
 }
 
 fn pack<T: Serialize>(value: &T) -> Vec<u8> {
-    let plain = postcard::to_stdvec(value).expect("plain data always serialises");
-    zstd::bulk::compress(&plain, COMPRESSION).expect("compressing into memory")
+    compress(&postcard::to_stdvec(value).expect("plain data always serialises"))
+}
+
+fn compress(plain: &[u8]) -> Vec<u8> {
+    zstd::bulk::compress(plain, COMPRESSION).expect("compressing into memory")
+}
+
+fn decompress(packed: &[u8]) -> Result<Vec<u8>, FormatError> {
+    zstd::stream::decode_all(packed).map_err(|_| FormatError::Damaged)
 }
 
 fn unpack<T: for<'d> Deserialize<'d>>(bytes: &[u8]) -> Result<T, FormatError> {
-    let plain = zstd::stream::decode_all(bytes).map_err(|_| FormatError::Damaged)?;
-    postcard::from_bytes(&plain).map_err(|_| FormatError::Damaged)
+    postcard::from_bytes(&decompress(bytes)?).map_err(|_| FormatError::Damaged)
 }

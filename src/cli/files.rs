@@ -1,8 +1,10 @@
 //! The state of the project's files.
 
 use super::build_state::BuildState;
+use super::contents::Contents;
 use super::workspace::{STATE_DIRECTORY, Workspace};
 use crate::compiler::project::{CONFIG_FILE, relative};
+use crate::compiler::text::stamp::Moment;
 use crate::history::format::FileState;
 use crate::ids::{Fingerprint, FpHasher};
 use crate::instrument::RECORD_SECTION;
@@ -10,7 +12,7 @@ use object::read::archive::ArchiveFile;
 use object::{Object, ObjectKind, ObjectSection};
 use rayon::prelude::*;
 use std::collections::HashSet;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Directories that hold no files of the project.
@@ -39,20 +41,36 @@ const BUILD_COMMAND: &str = "[build] command of edgewise.toml";
 /// leave is known through the programs that are made of it: of programs and
 /// libraries counts only that they are there, of objects not even that.
 pub fn scan(workspace: &Workspace) -> anyhow::Result<FileState> {
-    let root = &workspace.project.root;
     let built = BuildState::read(workspace)?;
-    let mut state: FileState = paths(workspace)?
+    scan_knowing(workspace, &built, &mut Contents::default(), Moment::now())
+}
+
+/// The same, where files whose stamp is known are not read.
+fn scan_knowing(
+    workspace: &Workspace,
+    built: &BuildState,
+    known: &mut Contents,
+    began: Moment,
+) -> anyhow::Result<FileState> {
+    let found: Vec<_> = paths(workspace)?
         .into_par_iter()
-        .filter_map(|path| {
-            let name = relative(root, &path);
-            let content = if built.programs.contains(&name) {
-                path.exists().then(presence)
-            } else {
-                content_unless_built(&path)
-            };
-            Some((name, content?))
+        .with_min_len(32)
+        .map(|(name, path)| {
+            if built.programs.contains(&name) {
+                return (name, path.exists().then(presence), None);
+            }
+            let read = || content_unless_built(&path);
+            let (content, fresh) = known.look(&name, &path, began, read);
+            (name, content, fresh)
         })
         .collect();
+    let mut state = FileState::new();
+    for (name, content, fresh) in found {
+        if let Some(fresh) = fresh {
+            known.remember(name.clone(), fresh);
+        }
+        state.extend(content.map(|content| (name, content)));
+    }
     if let Some(command) = &workspace.config.build.command {
         state.insert(String::from(BUILD_COMMAND), Fingerprint::of(command.as_bytes()));
     }
@@ -69,9 +87,19 @@ pub struct Files {
 
 impl Files {
     pub fn scan(workspace: &Workspace) -> anyhow::Result<Self> {
-        let now = scan(workspace)?;
+        let built = BuildState::read(workspace)?;
+        Self::scan_knowing(workspace, &built, &mut Contents::default(), Moment::now())
+    }
+
+    pub fn scan_knowing(
+        workspace: &Workspace,
+        built: &BuildState,
+        known: &mut Contents,
+        began: Moment,
+    ) -> anyhow::Result<Self> {
+        let now = scan_knowing(workspace, built, known, began)?;
         let mut as_built = now.clone();
-        if let Some(then) = BuildState::read(workspace)?.descriptions {
+        if let Some(then) = built.descriptions.clone() {
             as_built.retain(|name, _| !is_build_description(name));
             as_built.extend(then);
         }
@@ -85,7 +113,8 @@ pub fn descriptions(state: &FileState) -> FileState {
     descriptions.map(|(name, content)| (name.clone(), *content)).collect()
 }
 
-fn paths(workspace: &Workspace) -> anyhow::Result<Vec<PathBuf>> {
+/// All files, with their names relative to the root.
+fn paths(workspace: &Workspace) -> anyhow::Result<Vec<(String, PathBuf)>> {
     let root = &workspace.project.root;
     let ignored = workspace.config.ignored()?;
     let mut found = Vec::new();
@@ -93,21 +122,23 @@ fn paths(workspace: &Workspace) -> anyhow::Result<Vec<PathBuf>> {
     let mut seen = HashSet::new();
     while let Some(directory) = todo.pop() {
         // Links may lead to a directory twice, or in a circle.
-        if !seen.insert(directory.canonicalize().unwrap_or_else(|_| directory.clone())) {
+        let place = fs_err::metadata(&directory)?;
+        if !seen.insert((place.dev(), place.ino())) {
             continue;
         }
         for entry in fs_err::read_dir(&directory)? {
             let entry = entry?;
             let path = entry.path();
             let name = relative(root, &path);
-            if path.is_dir() {
+            let kind = entry.file_type()?;
+            if kind.is_dir() || kind.is_symlink() && path.is_dir() {
                 let is_skipped =
                     SKIPPED_DIRECTORIES.iter().any(|skipped| entry.file_name() == *skipped);
                 if !is_skipped && !ignored.is_match(format!("{name}/")) {
                     todo.push(path);
                 }
             } else if !ignored.is_match(&name) {
-                found.push(path);
+                found.push((name, path));
             }
         }
     }

@@ -2,9 +2,12 @@
 
 mod build_state;
 pub mod building;
+mod cache;
 mod choosing;
 pub mod command;
+mod concerned;
 pub mod config;
+mod contents;
 mod detecting;
 mod excluding;
 pub mod exit;
@@ -21,7 +24,9 @@ mod roles;
 mod selecting;
 mod shadowing;
 mod snapshot;
+mod sources;
 mod suites;
+mod summary;
 mod uses;
 mod workspace;
 

@@ -50,6 +50,7 @@ pub struct UnitFiles {
 /// Changed, added and removed files that no unit and no suite accounts for.
 pub fn changes(
     workspace: &Workspace,
+    built: &BuildState,
     old: &FileState,
     new: &FileState,
     units: &UnitFiles,
@@ -57,14 +58,12 @@ pub fn changes(
 ) -> anyhow::Result<Vec<(String, Role)>> {
     let ignored = workspace.config.ignored()?;
     let retest_all = workspace.config.retest_all()?;
-    let built = BuildState::read(workspace)?;
     let from_sources = source == Source::Sources;
-    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let gone = old.keys().filter(|name| !new.contains_key(*name));
+    let others = new.iter().filter(|(name, now)| old.get(*name) != Some(*now));
+    let names: BTreeSet<&String> = gone.chain(others.map(|(name, _)| name)).collect();
     let mut found = Vec::new();
     for name in names {
-        if old.get(name) == new.get(name) {
-            continue;
-        }
         if retest_all.is_match(name) {
             found.push((name.clone(), Role::RetestAll));
             continue;

@@ -1,12 +1,17 @@
 //! Puts together what a selection needs: the tests, the history, the state of
 //! the files, and both versions of the programs.
 
+use super::build_state::BuildState;
+use super::cache::Cache;
+use super::concerned::{self, Concerned};
 use super::files::{self, Files};
 use super::made_of::MadeOf;
 use super::matrix::HistoryMatrix;
 use super::outside::LoadedNames;
 use super::roles::{self, Role, UnitFiles};
-use super::snapshot::{self, Effort, FromSources, OldUnits, Source};
+use super::snapshot::{self, Effort, OldUnits, Source};
+use super::sources::{FromSources, Programs};
+use super::summary::files_read;
 use super::uses::{self, Seen};
 use super::workspace::Workspace;
 use crate::history::History;
@@ -19,7 +24,6 @@ use crate::suite::TestCase;
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
 use std::time::Duration;
 
 /// A selection with all that an update of the history needs.
@@ -41,9 +45,12 @@ pub fn select(
     source: Source,
     algorithm: Algorithm,
 ) -> anyhow::Result<Selected> {
-    let files = Files::scan(workspace)?;
+    let built = BuildState::read(workspace)?;
+    let mut cache = Cache::open(workspace);
+    let files = Files::scan_knowing(workspace, &built, &mut cache.contents, cache.began)?;
     let mut selection = Selection {
         workspace,
+        built: &built,
         history,
         tests,
         reasons: BTreeMap::new(),
@@ -60,33 +67,38 @@ pub fn select(
     }
     let candidates = selection.by_state(&files.now)?;
     let programs = selection.programs(&candidates)?;
-    let units = OldUnits::read(history, programs.values().map(|(program, _)| program.clone()))?;
-    selection.by_loaded(&candidates)?;
+    selection.by_loaded(&candidates, &mut cache)?;
     if algorithm == Algorithm::All {
         selection.add_all(&candidates, &Reason::All);
     }
-
     let mut parts = Parts::default();
-    let from_sources = (source == Source::Sources).then(|| {
-        let programs = programs.iter().map(|(id, (program, _))| (*id, program));
-        FromSources::analyse(&workspace.project, &units, programs)
-    });
-    for (id, (program, tests)) in programs {
-        let Some(old) = units.program(&program) else {
-            for test in tests {
-                let what = String::from("the history of its units cannot be read");
-                selection.add(test, Reason::Program { program: program.path.clone(), what });
-            }
+    let mut from_sources = None;
+    let (concerned, unit_files) = match source {
+        Source::Sources => {
+            let project = &workspace.project;
+            let mut sources = FromSources::analyse(project, history, &mut cache, &programs)?;
+            let concerned =
+                concerned::comparisons(history, &cache.summaries, &programs, &mut sources)?;
+            let FromSources { files, units, effort, .. } = sources;
+            from_sources = Some((units, effort));
+            (concerned, files)
+        }
+        Source::Build => from_build(workspace, history, &programs)?,
+    };
+    cache.save();
+    for Concerned { program: id, comparison } in concerned {
+        if let Some(comparison) = comparison {
+            parts.comparisons.push(comparison);
+            parts.programs.push(id);
             continue;
-        };
-        let new = match &from_sources {
-            Some(sources) => sources.program(id, &program),
-            None => snapshot::from_build(&workspace.project, &program),
-        };
-        parts.comparisons.push(Comparison { old, new, tests });
-        parts.programs.push(id);
+        }
+        let (program, tests) = &programs[&id];
+        for test in tests {
+            let what = String::from("the history of its units cannot be read");
+            selection.add(*test, Reason::Program { program: program.path.clone(), what });
+        }
     }
-    selection.by_files(&candidates, &files.now, &unit_files(&units, &parts.comparisons), source)?;
+    selection.by_files(&candidates, &files.now, &unit_files, source)?;
     let named = candidates.iter().map(|(id, _)| (*id, tests[id.ix()].name.as_str()));
     let matrix = HistoryMatrix::new(history, named);
     let outside = LoadedNames::new(&workspace.project.root, history, &candidates);
@@ -105,7 +117,11 @@ pub fn select(
     parts.analysed = outcome.analysed;
     parts.map = outcome.map;
     parts.statistics = outcome.statistics;
-    parts.effort = from_sources.map(|sources| sources.effort);
+    parts.effort = from_sources.map(|(units, effort)| Effort {
+        units_read: units.count(),
+        procedures_decoded: units.procedures_decoded(),
+        ..effort
+    });
     selection.finish(parts, files)
 }
 
@@ -122,6 +138,7 @@ struct Parts {
 
 struct Selection<'a> {
     workspace: &'a Workspace,
+    built: &'a BuildState,
     history: &'a History,
     tests: &'a [TestCase],
     reasons: BTreeMap<TestId, Vec<Reason>>,
@@ -221,7 +238,9 @@ impl<'a> Selection<'a> {
             let then = self.history.files(state)?;
             let unseen: Vec<(TestId, &Test)> =
                 tests.iter().filter(|(_, test)| !is_complete(test)).copied().collect();
-            for (file, role) in roles::changes(self.workspace, &then, now, units, source)? {
+            for (file, role) in
+                roles::changes(self.workspace, self.built, &then, now, units, source)?
+            {
                 let verb = uses::verb(then.contains_key(&file), now.contains_key(&file));
                 // Where all that a test uses is known, it is known who uses this.
                 let concerned = if role.is_for_all(source) { &tests } else { &unseen };
@@ -250,7 +269,11 @@ impl<'a> Selection<'a> {
     }
 
     /// Modules that are not analysed: their content as it was then and is now.
-    fn by_loaded(&mut self, candidates: &[(TestId, &Test)]) -> anyhow::Result<()> {
+    fn by_loaded(
+        &mut self,
+        candidates: &[(TestId, &Test)],
+        cache: &mut Cache,
+    ) -> anyhow::Result<()> {
         let mut known: FxHashMap<Fingerprint, Option<String>> = FxHashMap::default();
         let root = self.workspace.project.root.clone();
         for (id, test) in candidates {
@@ -258,9 +281,19 @@ impl<'a> Selection<'a> {
                 Some(changed) => changed.clone(),
                 None => {
                     let loaded = self.history.files(test.loaded)?;
+                    let mut now = |path: &String| {
+                        let place = root.join(path);
+                        let read = || files::content(&place);
+                        // Of what is in the project another content may be known.
+                        let name = format!("loaded {path}");
+                        let (content, fresh) =
+                            cache.contents.look(&name, &place, cache.began, read);
+                        fresh.into_iter().for_each(|k| cache.contents.remember(name.clone(), k));
+                        content
+                    };
                     let changed = loaded
                         .iter()
-                        .find(|(path, then)| content_of(&root, path) != Some(**then))
+                        .find(|(path, then)| now(path) != Some(**then))
                         .map(|(path, _)| path.clone());
                     known.insert(test.loaded, changed.clone());
                     changed
@@ -345,25 +378,38 @@ impl<'a> Selection<'a> {
     }
 }
 
+/// All programs as they are built, with the files of their units.
+fn from_build(
+    workspace: &Workspace,
+    history: &History,
+    programs: &Programs,
+) -> anyhow::Result<(Vec<Concerned>, UnitFiles)> {
+    let units = OldUnits::read(history, programs.values().map(|(program, _)| program.clone()))?;
+    let compared = programs.iter().map(|(id, (program, tests))| {
+        let comparison = units.program(program).map(|old| {
+            let new = snapshot::from_build(&workspace.project, program);
+            Comparison { old, new, tests: tests.clone() }
+        });
+        Concerned { program: *id, comparison }
+    });
+    let concerned: Vec<Concerned> = compared.collect();
+    let comparisons = concerned.iter().filter_map(|concerned| concerned.comparison.as_ref());
+    let files = unit_files(&units, comparisons);
+    Ok((concerned, files))
+}
+
 /// Files of the units of both versions.
-fn unit_files(old: &OldUnits, comparisons: &[Comparison]) -> UnitFiles {
+fn unit_files<'c>(old: &OldUnits, comparisons: impl Iterator<Item = &'c Comparison>) -> UnitFiles {
     let mut files = UnitFiles { all: HashSet::new(), sources: HashSet::new() };
-    let new = comparisons.iter().filter_map(|comparison| match &comparison.new {
+    let new = comparisons.filter_map(|comparison| match &comparison.new {
         NewProgram::Version(new) => Some(&new.units),
         NewProgram::Unknown(_) => None,
     });
     for unit in old.values().chain(new.flatten()) {
-        let read = (0..).zip(&unit.index.files);
-        let read = read.filter(|(number, _)| !unit.index.only_named.contains(number));
-        files.all.extend(read.map(|(_, file)| file.clone()));
+        files.all.extend(files_read(&unit.index).cloned());
         files.sources.insert(unit.index.key.source.clone());
     }
     files
-}
-
-/// Content of a module, by the path that was recorded.
-pub fn content_of(root: &Path, recorded: &str) -> Option<Fingerprint> {
-    files::content(&root.join(recorded))
 }
 
 /// Why a test is selected for what it is, whatever changed.

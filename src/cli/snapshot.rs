@@ -1,10 +1,13 @@
 //! The new version of the programs of a history: from the sources as they are
 //! now, or from the programs as they were built.
 
-use crate::cfg::format::{RawRecord, UnitIndex};
+use crate::cfg::format::RawRecord;
 use crate::cfg::unit::Known;
-use crate::compiler::preprocess;
+use crate::compiler::preprocess::PreprocessError;
 use crate::compiler::project::Project;
+use crate::compiler::text::seen::Seen;
+use crate::compiler::text::stamp::Moment;
+use crate::compiler::text::{self, Noted, asked};
 use crate::compiler::unit::{self, Unit};
 use crate::history::History;
 use crate::history::format::Program;
@@ -13,7 +16,6 @@ use crate::ids::Fingerprint;
 use crate::select::NewProgram;
 use crate::select::version::{ProgramVersion, UnitVersion};
 use crate::trace::module::Module;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -30,6 +32,10 @@ pub struct Effort {
     pub units: usize,
     pub units_preprocessed: usize,
     pub units_analysed: usize,
+    /// Records of which at least the index was read.
+    pub units_read: usize,
+    /// Graphs of these that were read.
+    pub procedures_decoded: usize,
 }
 
 /// Units of a history, read once.
@@ -68,94 +74,48 @@ impl OldUnits {
     }
 }
 
-/// Preprocesses every unit as it is now; those with another text are analysed.
-/// Which units a program has, and how they are compiled, the programs say that
-/// are built; where there are none, those of the history.
-pub struct FromSources {
-    built: FxHashMap<Fingerprint, ProgramVersion>,
-    units: FxHashMap<Fingerprint, Result<Arc<UnitVersion>, String>>,
-    pub effort: Effort,
+/// A unit as its command makes it now.
+pub struct Renew<'a> {
+    pub project: &'a Project,
+    pub seen: &'a Seen,
+    pub began: Moment,
+    /// What stands for the request, if its answer may be noted.
+    pub asked: Option<Fingerprint>,
 }
 
-impl FromSources {
-    pub fn analyse<'p>(
-        project: &Project,
-        old: &OldUnits,
-        programs: impl Iterator<Item = (Fingerprint, &'p Program)>,
-    ) -> Self {
-        let mut built = FxHashMap::default();
-        let mut wanted: FxHashMap<Fingerprint, Arc<UnitVersion>> = FxHashMap::default();
-        for (id, program) in programs {
-            // A unit that is as it was recorded is the one that was recorded.
-            let known = |unit: &Arc<UnitVersion>| {
-                let unit = old.0.get(&unit.fingerprint()).unwrap_or(unit);
-                (unit.fingerprint(), unit.clone())
-            };
-            match from_build(project, program) {
-                NewProgram::Version(version) => {
-                    wanted.extend(version.units.iter().map(known));
-                    built.insert(id, version);
-                }
-                NewProgram::Unknown(_) => {
-                    let units = program.units.iter().filter_map(|unit| old.0.get(unit));
-                    wanted.extend(units.map(known));
-                }
-            }
-        }
-        let units: FxHashMap<_, _> =
-            wanted.par_iter().map(|(id, unit)| (*id, renew(project, unit))).collect();
-        let analysed = units
-            .iter()
-            .filter(|(id, unit)| unit.as_ref().is_ok_and(|unit| unit.fingerprint() != **id))
-            .count();
-        let effort = Effort {
-            units: units.len(),
-            units_preprocessed: units.len(),
-            units_analysed: analysed,
+impl Renew<'_> {
+    /// The unit, the old one if it is the same, and what to note.
+    pub fn unit(
+        &self,
+        old: &Arc<UnitVersion>,
+        expects_symbols: bool,
+    ) -> Result<(Arc<UnitVersion>, Option<Noted>), String> {
+        let source = &old.index.key.source;
+        let explain = |error: PreprocessError| {
+            let error = error.to_string();
+            let first = error.lines().find(|l| l.contains("error")).or(error.lines().next());
+            format!("{source} does not preprocess: {}", first.unwrap_or_default())
         };
-        Self { built, units, effort }
-    }
-
-    pub fn program(&self, id: Fingerprint, old: &Program) -> NewProgram {
-        let (ids, link, names): (Vec<Fingerprint>, _, _) = match self.built.get(&id) {
-            Some(built) => {
-                let ids = built.units.iter().map(|unit| unit.fingerprint()).collect();
-                (ids, built.link, &built.outside_names)
-            }
-            None => (old.units.clone(), old.link, &old.outside_names),
-        };
-        let mut units = Vec::new();
-        for id in ids {
-            match self.units.get(&id) {
-                Some(Ok(unit)) => units.push(unit.clone()),
-                Some(Err(why)) => return NewProgram::Unknown(why.clone()),
-                None => return NewProgram::Unknown(String::from("its records cannot be read")),
-            }
+        let unit = Unit::of_index(&old.index);
+        let job = unit.job(self.project).map_err(explain)?;
+        let names = self.asked.and_then(|_| asked::included(&job.arguments));
+        let names = names.as_deref();
+        let observed =
+            text::observe(self.project, &job, self.seen, self.began, names, expects_symbols);
+        let (preprocessed, grounds) = observed.map_err(explain)?;
+        let fingerprint = unit.fingerprint(self.project, &job, &preprocessed.text);
+        let has_symbols = preprocessed.symbolic.is_some();
+        let noted = self.asked.map(|id| Noted { id, unit: fingerprint, has_symbols, grounds });
+        if fingerprint == old.fingerprint() {
+            return Ok((old.clone(), noted));
         }
-        NewProgram::Version(ProgramVersion::new(old.path.clone(), link, units, names.clone()))
+        let forced = forced_opaque(old);
+        let known = Known::of_record(&old.index, old.graphs());
+        let analysed =
+            unit::analyse_changes(self.project, &unit, &job, &preprocessed, &forced, &known);
+        let record = analysed.record(self.project, &unit, &job, old.index.untouched.clone());
+        Ok((Arc::new(UnitVersion::of_record(record)), noted))
     }
-}
-
-/// The unit as its command makes it now.
-fn renew(project: &Project, old: &Arc<UnitVersion>) -> Result<Arc<UnitVersion>, String> {
-    let source = &old.index.key.source;
-    let explain = |error: preprocess::PreprocessError| {
-        let error = error.to_string();
-        let first = error.lines().find(|l| l.contains("error")).or(error.lines().next());
-        format!("{source} does not preprocess: {}", first.unwrap_or_default())
-    };
-    let UnitIndex { key, command, detail, .. } = &old.index;
-    let unit = Unit { key: key.clone(), command: command.clone(), detail: *detail };
-    let job = unit.job(project).map_err(explain)?;
-    let preprocessed = preprocess::preprocess(project, &job, &[]).map_err(explain)?;
-    if unit.fingerprint(project, &job, &preprocessed.text) == old.fingerprint() {
-        return Ok(old.clone());
-    }
-    let forced = forced_opaque(old);
-    let known = Known::of_record(&old.index, old.graphs());
-    let analysed = unit::analyse_changes(project, &unit, &job, &preprocessed, &forced, &known);
-    let record = analysed.record(project, &unit, &job, old.index.untouched.clone());
-    Ok(Arc::new(UnitVersion::of_record(record)))
 }
 
 /// Procedures whose probes the compiler rejected stay opaque.

@@ -40,7 +40,7 @@ fn without_products(arguments: &[String]) -> Vec<&str> {
 }
 
 /// All names behind the colons of make's rules.
-fn prerequisites(rules: &str) -> Vec<String> {
+pub(super) fn prerequisites(rules: &str) -> Vec<String> {
     let mut names = Vec::new();
     for rule in rules.replace("\\\n", " ").lines() {
         let Some((_, list)) = rule.split_once(": ") else { continue };

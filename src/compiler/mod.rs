@@ -13,6 +13,7 @@ pub mod project;
 mod response;
 pub mod runtime;
 pub mod settings;
+pub mod text;
 pub mod toolchain;
 mod trial;
 pub mod unit;

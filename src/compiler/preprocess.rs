@@ -6,7 +6,7 @@ use super::toolchain::Compiler;
 use crate::frontend::symbols::SYMBOLS;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 /// What to preprocess, and how.
 pub struct Job {
@@ -48,30 +48,42 @@ pub fn preprocess(
         ));
     }
     let text = output.stdout;
-    let symbolic =
-        if may_have_symbols(project, job, &text) { symbolic(project, job)? } else { None };
+    let names_symbol = |path: &Path| fs_err::read(path).map_or(true, |bytes| names_one(&bytes));
+    let symbolic = if may_have_symbols(project, job, &text, &names_symbol) {
+        symbolic(project, job)?
+    } else {
+        None
+    };
     Ok(Preprocessed { text, symbolic, messages: output.stderr })
 }
 
 fn run(job: &Job, extra: impl Iterator<Item = OsString>) -> Result<Output, PreprocessError> {
-    job.compiler
-        .command()
+    output(job, command(job, extra))
+}
+
+/// The preprocessor run of a job.
+pub(super) fn command(job: &Job, extra: impl Iterator<Item = OsString>) -> Command {
+    let mut command = job.compiler.command();
+    command
         .current_dir(&job.directory)
         .arg("-E")
         .args(&job.arguments)
         .args(extra)
         .arg(&job.source)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|source| PreprocessError::Start {
-            compiler: job.compiler.display().to_string(),
-            source,
-        })
+        .stdin(Stdio::null());
+    command
+}
+
+pub(super) fn output(job: &Job, mut command: Command) -> Result<Output, PreprocessError> {
+    command.output().map_err(|source| PreprocessError::Start {
+        compiler: job.compiler.display().to_string(),
+        source,
+    })
 }
 
 /// The same text with `__LINE__` and its kin as names, and `__FILE__` without
 /// the root. None if the source does not preprocess that way.
-fn symbolic(project: &Project, job: &Job) -> Result<Option<Vec<u8>>, PreprocessError> {
+pub(super) fn symbolic(project: &Project, job: &Job) -> Result<Option<Vec<u8>>, PreprocessError> {
     let mut extra: Vec<OsString> = vec!["-Wno-builtin-macro-redefined".into()];
     for (name, symbol) in SYMBOLS {
         extra.push(format!("-D{name}={symbol}").into());
@@ -86,10 +98,12 @@ fn symbolic(project: &Project, job: &Job) -> Result<Option<Vec<u8>>, PreprocessE
 
 /// Whether a symbol may stand in the text: some file it is made of names one,
 /// or an argument does, or the root stands in a string.
-fn may_have_symbols(project: &Project, job: &Job, text: &[u8]) -> bool {
-    let names_one = |bytes: &[u8]| {
-        SYMBOLS.iter().any(|(name, _)| memchr::memmem::find(bytes, name.as_bytes()).is_some())
-    };
+pub(super) fn may_have_symbols(
+    project: &Project,
+    job: &Job,
+    text: &[u8],
+    names_symbol: &dyn Fn(&Path) -> bool,
+) -> bool {
     if job.arguments.iter().any(|argument| names_one(argument.as_bytes())) {
         return true;
     }
@@ -101,10 +115,11 @@ fn may_have_symbols(project: &Project, job: &Job, text: &[u8]) -> bool {
     {
         return true;
     }
-    files_of(text).iter().any(|file| {
-        let path = job.directory.join(file);
-        fs_err::read(path).map_or(true, |bytes| names_one(&bytes))
-    })
+    files_of(text).iter().any(|file| names_symbol(&job.directory.join(file)))
+}
+
+fn names_one(bytes: &[u8]) -> bool {
+    SYMBOLS.iter().any(|(name, _)| memchr::memmem::find(bytes, name.as_bytes()).is_some())
 }
 
 /// Names of the files that the line markers of a text name, without repeats.

@@ -2,6 +2,7 @@
 
 use super::project::SHIMS_VARIABLE;
 use crate::instrument::Architecture;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,20 @@ pub struct Compiler {
 impl Compiler {
     /// Finds a compiler by what the user calls it.
     pub fn find(name: &str) -> Option<Self> {
+        // All units of a project name the same few.
+        static KNOWN: OnceLock<Mutex<HashMap<String, Compiler>>> = OnceLock::new();
+        let known = KNOWN.get_or_init(Mutex::default);
+        if let Some(compiler) = known.lock().ok().and_then(|known| known.get(name).cloned()) {
+            return Some(compiler);
+        }
+        let found = Self::look_for(name)?;
+        if let Ok(mut known) = known.lock() {
+            known.insert(name.to_string(), found.clone());
+        }
+        Some(found)
+    }
+
+    fn look_for(name: &str) -> Option<Self> {
         if let Some(program) = find(name) {
             return Some(Self { program, words: Vec::new() });
         }
@@ -40,13 +55,18 @@ impl Compiler {
         command
     }
 
+    /// The program, if nothing stands before it.
+    pub fn alone(&self) -> Option<&Path> {
+        self.words.is_empty().then_some(self.program.as_path())
+    }
+
     pub fn display(&self) -> impl std::fmt::Display {
         self.program.display()
     }
 }
 
 /// What is known of a compiler by asking it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// Its version with the target it compiles for.
     pub version: String,
@@ -99,10 +119,18 @@ fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
+static IDENTITIES: OnceLock<Mutex<HashMap<Compiler, Identity>>> = OnceLock::new();
+
+/// Takes it as said by a compiler who it is.
+pub fn remember(compiler: &Compiler, identity: Identity) {
+    if let Ok(mut known) = IDENTITIES.get_or_init(Mutex::default).lock() {
+        known.insert(compiler.clone(), identity);
+    }
+}
+
 /// Asks a compiler who it is, once per process.
 pub fn identity(compiler: &Compiler) -> Identity {
-    static KNOWN: OnceLock<Mutex<HashMap<Compiler, Identity>>> = OnceLock::new();
-    let known = KNOWN.get_or_init(Mutex::default);
+    let known = IDENTITIES.get_or_init(Mutex::default);
     if let Some(identity) = known.lock().ok().and_then(|k| k.get(compiler).cloned()) {
         return identity;
     }

@@ -53,6 +53,24 @@ impl Unit {
         }
     }
 
+    /// The unit of a record.
+    pub fn of_index(index: &UnitIndex) -> Self {
+        let UnitIndex { key, command, detail, .. } = index;
+        Self { key: key.clone(), command: command.clone(), detail: *detail }
+    }
+
+    /// Stands for everything of the unit but its text and its compiler.
+    pub fn command_id(&self) -> Fingerprint {
+        let mut hasher = FpHasher::new("command");
+        let Command { compiler, arguments, directory, source } = &self.command;
+        let words = [&self.key.source, &self.key.object, compiler, directory, source];
+        words.into_iter().for_each(|word| hasher.str(word));
+        hasher.number(self.detail.granularity as u64);
+        hasher.number(u64::from(self.detail.counts_entries));
+        arguments.iter().for_each(|word| hasher.str(word));
+        hasher.finish()
+    }
+
     /// The preprocessor run of this unit, with the project where it is now.
     pub fn job(&self, project: &Project) -> Result<Job, PreprocessError> {
         let compiler = Compiler::find(&self.command.compiler).ok_or_else(|| {

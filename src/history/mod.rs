@@ -183,6 +183,11 @@ impl History {
         self.blob((BlobKind::Unit, id))
     }
 
+    pub fn has_unit(&self, id: Fingerprint) -> bool {
+        let id = (BlobKind::Unit, id);
+        self.blobs.contains_key(&id) || self.fresh.blobs.contains_key(&id)
+    }
+
     pub fn put_unit(&mut self, id: Fingerprint, record: &[u8]) {
         self.put((BlobKind::Unit, id), record);
     }

@@ -4,6 +4,7 @@ use crate::frontend::Tree;
 use crate::frontend::tree::{Procedure, Range};
 use crate::ids::{Fingerprint, ProbeId};
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
 /// Section of the map: one byte a probe.
@@ -28,7 +29,7 @@ const ASM_CHUNK: usize = 1000;
 pub const COPY: &str = "__edgewise_c_";
 
 /// What a probe is made of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Architecture {
     X86_64,
     /// 32 bits, or data that may be far away from code.

@@ -254,6 +254,6 @@ fn acting_definitions(comparison: &Comparison, changed: &ChangedDefinitions) -> 
         .collect()
 }
 
-pub(super) fn empty_composition() -> crate::ids::Fingerprint {
+pub fn empty_composition() -> crate::ids::Fingerprint {
     crate::ids::FpHasher::new("composition").finish()
 }

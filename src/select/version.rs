@@ -1,16 +1,19 @@
 //! A program at one version, as the walk sees it: names resolved, graphs read
 //! only when asked for.
 
-use crate::cfg::format::{FormatError, Graph, ProcedureIndex, RawRecord, UnitIndex, UnitRecord};
+use crate::cfg::format::{
+    FormatError, Graph, Part, ProcedureIndex, RawRecord, UnitIndex, UnitRecord,
+};
 use crate::ids::{Fingerprint, ProcIx, UnitIx};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// A unit at one version.
 pub struct UnitVersion {
     pub index: UnitIndex,
     raw: Option<RawRecord>,
-    graphs: OnceLock<Vec<Graph>>,
+    graphs: Vec<Graphs>,
     /// Where each procedure's edges begin in a row of the unit.
     bases: Vec<u32>,
     /// Procedures by name, with and without external linkage.
@@ -18,19 +21,35 @@ pub struct UnitVersion {
     statics: FxHashMap<String, ProcIx>,
 }
 
+/// Graphs that are read together, when one of them is asked for; none if the
+/// record is damaged.
+struct Graphs {
+    procedures: Range<usize>,
+    part: Option<Part>,
+    read: OnceLock<Vec<Graph>>,
+}
+
 impl UnitVersion {
     /// From a record as it lies in a program or a history.
     pub fn of_raw(raw: RawRecord) -> Result<Self, FormatError> {
         let index = raw.index()?;
-        Ok(Self::new(index, Some(raw), OnceLock::new()))
+        let graphs = raw.parts(&index)?.into_iter().map(|part| Graphs {
+            procedures: part.procedures.clone(),
+            part: Some(part),
+            read: OnceLock::new(),
+        });
+        let graphs = graphs.collect();
+        Ok(Self::new(index, Some(raw), graphs))
     }
 
     /// From a unit that was just analysed.
     pub fn of_record(record: UnitRecord) -> Self {
-        Self::new(record.index, None, OnceLock::from(record.graphs))
+        let procedures = 0..record.graphs.len();
+        let graphs = Graphs { procedures, part: None, read: OnceLock::from(record.graphs) };
+        Self::new(record.index, None, vec![graphs])
     }
 
-    fn new(index: UnitIndex, raw: Option<RawRecord>, graphs: OnceLock<Vec<Graph>>) -> Self {
+    fn new(index: UnitIndex, raw: Option<RawRecord>, graphs: Vec<Graphs>) -> Self {
         let mut bases = Vec::with_capacity(index.procedures.len());
         let mut next = 0;
         let (mut globals, mut statics) = (FxHashMap::default(), FxHashMap::default());
@@ -54,15 +73,28 @@ impl UnitVersion {
 
     /// The graph of a procedure; `None` if the record is damaged.
     pub fn graph(&self, procedure: ProcIx) -> Option<&Graph> {
-        self.graphs().get(procedure.ix())
+        let part = self.graphs.partition_point(|part| part.procedures.end <= procedure.ix());
+        let part = self.graphs.get(part)?;
+        self.read(part).get(procedure.ix() - part.procedures.start)
     }
 
-    /// The graphs of all procedures; none if the record is damaged.
-    pub fn graphs(&self) -> &[Graph] {
-        self.graphs.get_or_init(|| {
-            let graphs = self.raw.as_ref().and_then(|raw| raw.graphs(&self.index).ok());
-            graphs.unwrap_or_default()
+    fn read<'u>(&self, part: &'u Graphs) -> &'u [Graph] {
+        part.read.get_or_init(|| {
+            let read = self.raw.as_ref().zip(part.part.as_ref());
+            let read = read.and_then(|(raw, part)| raw.graphs_of(&self.index, part).ok());
+            read.unwrap_or_default()
         })
+    }
+
+    /// The graphs of all procedures; fewer if the record is damaged.
+    pub fn graphs(&self) -> Vec<&Graph> {
+        self.graphs.iter().flat_map(|part| self.read(part)).collect()
+    }
+
+    /// How many graphs of the record were read.
+    pub fn procedures_decoded(&self) -> usize {
+        let parts = self.graphs.iter().filter(|part| part.part.is_some());
+        parts.filter_map(|part| part.read.get()).map(Vec::len).sum()
     }
 
     pub fn procedure(&self, procedure: ProcIx) -> &ProcedureIndex {

@@ -13,18 +13,18 @@ use crate::frontend::tree::*;
 use crate::ids::{Fingerprint, FpHasher};
 
 /// What is known of a unit from before.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Known<'o> {
     outside: Fingerprint,
     symbols: &'o [Symbol],
     address_taken: &'o [u32],
     definitions: &'o [Definition],
     procedures: &'o [ProcedureIndex],
-    graphs: &'o [Graph],
+    graphs: Vec<&'o Graph>,
 }
 
 impl<'o> Known<'o> {
-    pub fn of_record(index: &'o UnitIndex, graphs: &'o [Graph]) -> Self {
+    pub fn of_record(index: &'o UnitIndex, graphs: Vec<&'o Graph>) -> Self {
         Self {
             outside: index.outside,
             symbols: &index.symbols,
@@ -42,7 +42,7 @@ impl<'o> Known<'o> {
             address_taken: &analysis.address_taken,
             definitions: &analysis.definitions,
             procedures: &analysis.procedures,
-            graphs: &analysis.graphs,
+            graphs: analysis.graphs.iter().collect(),
         }
     }
 
@@ -133,7 +133,7 @@ impl<'o> Reuse<'o> {
         let old = self.outermost[self.next];
         let start = procedure.range.start;
         self.taken.push((old, number, start));
-        let mut graph = self.old.graphs[old].clone();
+        let mut graph = Graph::clone(self.old.graphs[old]);
         for node in &mut graph.nodes {
             node.place = unit.place(start + node.token);
             node.calls = self.renumbered(&node.calls, unit);

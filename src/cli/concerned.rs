@@ -1,0 +1,233 @@
+//! Which units of a program a change can concern: those that changed, and those
+//! that mention a name whose definition did. The others are on both sides what
+//! they were, and are not even read.
+
+use super::sources::{FromSources, Now, Programs, Units};
+use super::summary::{Summaries, external_names};
+use crate::history::History;
+use crate::history::format::Program;
+use crate::history::store::StoreError;
+use crate::ids::Fingerprint;
+use crate::select::changes::ChangedDefinitions;
+use crate::select::version::{ProgramVersion, UnitVersion};
+use crate::select::{Comparison, NewProgram};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
+
+/// Names by which programs look up others.
+const LOOK_UPS: [&str; 2] = ["dlsym", "dlvsym"];
+
+/// A program of the history and what to compare it with.
+pub struct Concerned {
+    pub program: Fingerprint,
+    /// None if the history of its units cannot be read.
+    pub comparison: Option<Comparison>,
+}
+
+/// All programs that a change can concern.
+pub fn comparisons(
+    history: &History,
+    summaries: &Summaries,
+    programs: &Programs,
+    sources: &mut FromSources,
+) -> Result<Vec<Concerned>, StoreError> {
+    let mut found = Vec::new();
+    let mut changed = Vec::new();
+    let now = std::mem::take(&mut sources.now);
+    for (id, (program, tests)) in programs {
+        let is_readable = program.units.iter().all(|unit| summaries.unit(*unit).is_some());
+        match now.get(id) {
+            _ if !is_readable => found.push(Concerned { program: *id, comparison: None }),
+            Some(Ok(now)) => changed.push((*id, Pair { old: program, now })),
+            Some(Err(why)) => {
+                let old = version(history, &mut sources.units, program, |_| false)?;
+                let new = NewProgram::Unknown(why.clone());
+                let comparison = Some(Comparison { old, new, tests: tests.clone() });
+                found.push(Concerned { program: *id, comparison });
+            }
+            None => {}
+        }
+    }
+    let pairs: Vec<&Pair<'_>> = changed.iter().map(|(_, pair)| pair).collect();
+    let mut search = Search { history, summaries, units: &mut sources.units, pairs, index: None };
+    let concerned = search.concerned()?;
+    for (id, pair) in &changed {
+        let is_concerned = |unit: &Fingerprint| concerned.contains(unit);
+        let same_frame =
+            pair.old.link == pair.now.link && pair.old.outside_names == pair.now.outside_names;
+        if same_frame && !pair.old.units.iter().chain(&pair.now.units).any(is_concerned) {
+            continue;
+        }
+        let (old, new) = pair.versions(history, &mut sources.units, &is_concerned)?;
+        let tests = programs[id].1.clone();
+        let comparison = Some(Comparison { old, new: NewProgram::Version(new), tests });
+        found.push(Concerned { program: *id, comparison });
+    }
+    found.sort_by_key(|concerned| concerned.program);
+    Ok(found)
+}
+
+/// A program then and now.
+struct Pair<'a> {
+    old: &'a Program,
+    now: &'a Now,
+}
+
+impl Pair<'_> {
+    fn versions(
+        &self,
+        history: &History,
+        units: &mut Units,
+        is_concerned: &dyn Fn(&Fingerprint) -> bool,
+    ) -> Result<(ProgramVersion, ProgramVersion), StoreError> {
+        let old = version(history, units, self.old, is_concerned)?;
+        let Now { link, units: ids, outside_names } = self.now;
+        let path = self.old.path.clone();
+        let now =
+            Program { path, link: *link, units: ids.clone(), outside_names: outside_names.clone() };
+        Ok((old, version(history, units, &now, is_concerned)?))
+    }
+}
+
+/// A program with those of its units that are concerned.
+fn version(
+    history: &History,
+    units: &mut Units,
+    program: &Program,
+    is_concerned: impl Fn(&Fingerprint) -> bool,
+) -> Result<ProgramVersion, StoreError> {
+    let mut read = Vec::new();
+    for id in program.units.iter().filter(|id| is_concerned(id)) {
+        read.extend(units.get(history, *id)?);
+    }
+    let names = program.outside_names.clone();
+    Ok(ProgramVersion::new(program.path.clone(), program.link, read, names))
+}
+
+struct Search<'a> {
+    history: &'a History,
+    summaries: &'a Summaries,
+    units: &'a mut Units,
+    pairs: Vec<&'a Pair<'a>>,
+    /// Units of the old programs that define or mention each name.
+    index: Option<FxHashMap<&'a str, Vec<Fingerprint>>>,
+}
+
+impl<'a> Search<'a> {
+    fn concerned(&mut self) -> Result<FxHashSet<Fingerprint>, StoreError> {
+        let (gone, new) = self.changed_units();
+        let mut concerned: FxHashSet<Fingerprint> = gone.union(&new).copied().collect();
+        if concerned.is_empty() {
+            return Ok(concerned);
+        }
+        let (before, after) = (self.names(&gone)?, self.names(&new)?);
+        // A name that is used no more may leave out a unit that acts by itself:
+        // whether it does hangs on all of the program.
+        for name in before.difference(&after) {
+            if self.listing(name).iter().any(|id| self.summaries.unit(*id).is_some_and(|u| u.acts))
+            {
+                return Ok(self.everything());
+            }
+        }
+        for name in after.difference(&before) {
+            self.add_one_of_each(name, &mut concerned);
+        }
+        loop {
+            let count = concerned.len();
+            self.add_mains(&mut concerned);
+            let names = self.changed_names(&concerned)?;
+            for name in &names {
+                concerned.extend(self.listing(name));
+            }
+            if !names.is_empty() {
+                LOOK_UPS.iter().for_each(|name| self.add_one_of_each(name, &mut concerned));
+            }
+            if concerned.len() == count {
+                return Ok(concerned);
+            }
+        }
+    }
+
+    /// Units that are only in the old version of a program, and only in the new.
+    fn changed_units(&self) -> (FxHashSet<Fingerprint>, FxHashSet<Fingerprint>) {
+        let (mut gone, mut new) = (FxHashSet::default(), FxHashSet::default());
+        for pair in &self.pairs {
+            if pair.old.units == pair.now.units {
+                continue;
+            }
+            let old: FxHashSet<Fingerprint> = pair.old.units.iter().copied().collect();
+            let now: FxHashSet<Fingerprint> = pair.now.units.iter().copied().collect();
+            gone.extend(old.difference(&now));
+            new.extend(now.difference(&old));
+            // In another order, another of several definitions may come first.
+            if old == now {
+                gone.extend(old);
+            }
+        }
+        (gone, new)
+    }
+
+    fn names(&mut self, ids: &FxHashSet<Fingerprint>) -> Result<FxHashSet<String>, StoreError> {
+        let mut names = FxHashSet::default();
+        for id in ids {
+            let unit: Option<Arc<UnitVersion>> = self.units.get(self.history, *id)?;
+            names.extend(unit.iter().flat_map(|u| external_names(&u.index).map(String::from)));
+        }
+        Ok(names)
+    }
+
+    fn everything(&self) -> FxHashSet<Fingerprint> {
+        let units = self.pairs.iter().flat_map(|pair| pair.old.units.iter().chain(&pair.now.units));
+        units.copied().collect()
+    }
+
+    /// Whether a program has a main tells it from a library.
+    fn add_mains(&self, concerned: &mut FxHashSet<Fingerprint>) {
+        let has_main = |id: &&Fingerprint| self.summaries.unit(**id).is_some_and(|u| u.has_main);
+        for pair in &self.pairs {
+            if pair.old.units.iter().chain(&pair.now.units).any(|id| concerned.contains(id)) {
+                concerned.extend(pair.old.units.iter().find(has_main));
+            }
+        }
+    }
+
+    /// Names of the image whose definition changed, as far as the units tell.
+    fn changed_names(
+        &mut self,
+        concerned: &FxHashSet<Fingerprint>,
+    ) -> Result<Vec<String>, StoreError> {
+        let mut versions = Vec::new();
+        for pair in &self.pairs {
+            let is_concerned = |id: &Fingerprint| concerned.contains(id);
+            versions.push(pair.versions(self.history, self.units, &is_concerned)?);
+        }
+        let old: Vec<&ProgramVersion> = versions.iter().map(|(old, _)| old).collect();
+        let new: Vec<&ProgramVersion> = versions.iter().map(|(_, new)| new).collect();
+        let changed = ChangedDefinitions::between(&old, &new);
+        Ok(changed.external().map(|(name, _)| name.to_string()).collect())
+    }
+
+    fn listing(&mut self, name: &str) -> Vec<Fingerprint> {
+        let (pairs, summaries) = (&self.pairs, self.summaries);
+        let index = self.index.get_or_insert_with(|| {
+            let mut index: FxHashMap<&'a str, Vec<Fingerprint>> = FxHashMap::default();
+            let ids: FxHashSet<Fingerprint> =
+                pairs.iter().flat_map(|pair| pair.old.units.iter().copied()).collect();
+            for id in ids {
+                let names = summaries.unit(id).map_or("", |unit| unit.names.as_str());
+                names.lines().for_each(|name| index.entry(name).or_default().push(id));
+            }
+            index
+        });
+        index.get(name).cloned().unwrap_or_default()
+    }
+
+    /// For each program a unit that knows the name, if there is one.
+    fn add_one_of_each(&mut self, name: &str, concerned: &mut FxHashSet<Fingerprint>) {
+        let listing: FxHashSet<Fingerprint> = self.listing(name).into_iter().collect();
+        for pair in &self.pairs {
+            let knows = |id: &&Fingerprint| listing.contains(*id) && pair.now.units.contains(id);
+            concerned.extend(pair.old.units.iter().find(knows));
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! The new version of programs from the sources as they are now. Only what may
+//! have changed is preprocessed, and only what the change can concern is read.
+
+use super::cache::Cache;
+use super::roles::UnitFiles;
+use super::snapshot::{self, Effort};
+use super::summary::{Summaries, files_read};
+use crate::cfg::format::RawRecord;
+use crate::compiler::project::Project;
+use crate::compiler::text::seen::Seen;
+use crate::compiler::text::stamp::Stamp;
+use crate::compiler::text::{Noted, asked};
+use crate::compiler::toolchain::Compiler;
+use crate::history::History;
+use crate::history::format::Program;
+use crate::history::store::StoreError;
+use crate::ids::{Fingerprint, TestId};
+use crate::select::NewProgram;
+use crate::select::version::UnitVersion;
+use crate::trace::module::Module;
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Programs of a history, with the tests that ran them.
+pub type Programs = BTreeMap<Fingerprint, (Program, Vec<TestId>)>;
+
+/// All programs as the sources make them now.
+pub struct FromSources {
+    /// By the program of the history.
+    pub now: BTreeMap<Fingerprint, Result<Now, String>>,
+    pub units: Units,
+    pub files: UnitFiles,
+    pub effort: Effort,
+}
+
+/// A program as its sources make it.
+pub struct Now {
+    pub link: Fingerprint,
+    pub units: Vec<Fingerprint>,
+    pub outside_names: Vec<String>,
+}
+
+/// Records of units, read when asked for.
+#[derive(Default)]
+pub struct Units {
+    read: FxHashMap<Fingerprint, Arc<UnitVersion>>,
+    unreadable: FxHashSet<Fingerprint>,
+}
+
+impl Units {
+    /// A unit that was read or analysed, or that the history has; none if its
+    /// record is of another version.
+    pub fn get(
+        &mut self,
+        history: &History,
+        id: Fingerprint,
+    ) -> Result<Option<Arc<UnitVersion>>, StoreError> {
+        if let Some(known) = self.read.get(&id) {
+            return Ok(Some(known.clone()));
+        }
+        if self.unreadable.contains(&id) || !history.has_unit(id) {
+            return Ok(None);
+        }
+        match RawRecord::new(history.unit(id)?).and_then(UnitVersion::of_raw) {
+            Ok(unit) => {
+                let unit = Arc::new(unit);
+                self.read.insert(id, unit.clone());
+                Ok(Some(unit))
+            }
+            Err(_) => {
+                self.unreadable.insert(id);
+                Ok(None)
+            }
+        }
+    }
+
+    fn add(&mut self, unit: Arc<UnitVersion>) {
+        self.read.entry(unit.fingerprint()).or_insert(unit);
+    }
+
+    pub fn count(&self) -> usize {
+        self.read.len()
+    }
+
+    pub fn procedures_decoded(&self) -> usize {
+        self.read.values().map(|unit| unit.procedures_decoded()).sum()
+    }
+}
+
+/// What became of a unit.
+type Renewed = Result<Fingerprint, String>;
+
+impl FromSources {
+    pub fn analyse(
+        project: &Project,
+        history: &History,
+        cache: &mut Cache,
+        programs: &Programs,
+    ) -> Result<Self, StoreError> {
+        let mut analysis = Analysis { project, history, cache, units: Units::default() };
+        let mut built = BTreeMap::new();
+        for (id, (program, _)) in programs {
+            built.insert(*id, analysis.built(program)?);
+        }
+        analysis.summarise(programs, &built)?;
+        let wanted: FxHashSet<Fingerprint> =
+            built.values().flat_map(|program| program.units.iter().copied()).collect();
+        let (renewed, mut effort) = analysis.renew(&wanted, programs)?;
+        let Analysis { units, .. } = analysis;
+        effort.units = wanted.len();
+        let files = unit_files(&cache.summaries, &units, programs, &wanted, &renewed);
+        let now = built.into_iter().map(|(id, program)| (id, apply(program, &renewed))).collect();
+        let used: FxHashSet<Fingerprint> = programs
+            .values()
+            .flat_map(|(program, _)| program.units.iter().copied())
+            .chain(wanted)
+            .collect();
+        cache.summaries.retain(|id| used.contains(&id));
+        Ok(Self { now, units, files, effort })
+    }
+}
+
+/// A program with its units as they are now.
+fn apply(mut program: Now, renewed: &FxHashMap<Fingerprint, Renewed>) -> Result<Now, String> {
+    for unit in &mut program.units {
+        *unit = match renewed.get(unit) {
+            Some(Ok(now)) => *now,
+            Some(Err(why)) => return Err(why.clone()),
+            None => return Err(String::from("its records cannot be read")),
+        };
+    }
+    Ok(program)
+}
+
+struct Analysis<'a> {
+    project: &'a Project,
+    history: &'a History,
+    cache: &'a mut Cache,
+    units: Units,
+}
+
+impl Analysis<'_> {
+    /// Which units a program has, and how they are compiled, the program says
+    /// that is built; where there is none, that of the history.
+    fn built(&mut self, program: &Program) -> Result<Now, StoreError> {
+        let path = self.project.root.join(&program.path);
+        let stamp = Stamp::of(&path);
+        if let Some(known) = self.cache.summaries.program(&program.path, stamp) {
+            let (units, names) = (known.units.clone(), known.outside_names.clone());
+            let now = Now { link: known.link, units, outside_names: names };
+            if self.read_unrecorded(&path, &now.units) {
+                return Ok(now);
+            }
+        }
+        let NewProgram::Version(version) = snapshot::from_build(self.project, program) else {
+            let Program { link, units, outside_names, .. } = program.clone();
+            return Ok(Now { link, units, outside_names });
+        };
+        let mut units = Vec::new();
+        for unit in &version.units {
+            self.cache.summaries.add_unit(unit);
+            // A unit that is as it was recorded is the one that was recorded.
+            if !self.history.has_unit(unit.fingerprint()) {
+                self.units.add(unit.clone());
+            }
+            units.push(unit.fingerprint());
+        }
+        let now = Now { link: version.link, units, outside_names: version.outside_names };
+        let is_settled =
+            |stamp: &Stamp| stamp.is_settled(self.cache.began) && Stamp::of(&path) == Some(*stamp);
+        if let Some(stamp) = stamp.filter(is_settled) {
+            let (units, names) = (now.units.clone(), now.outside_names.clone());
+            self.cache.summaries.add_program(&program.path, stamp, now.link, units, names);
+        }
+        Ok(now)
+    }
+
+    /// Reads those units from a program that the history does not have. False if
+    /// they are not there.
+    fn read_unrecorded(&mut self, path: &Path, units: &[Fingerprint]) -> bool {
+        let is_known =
+            |id: &Fingerprint| self.history.has_unit(*id) || self.units.read.contains_key(id);
+        if units.iter().all(is_known) {
+            return true;
+        }
+        let Ok(module) = Module::read(path) else { return false };
+        if module.records.units.len() != units.len() {
+            return false;
+        }
+        for (raw, id) in module.records.units.into_iter().zip(units) {
+            if self.history.has_unit(*id) {
+                continue;
+            }
+            match UnitVersion::of_raw(raw) {
+                Ok(unit) if unit.fingerprint() == *id => self.units.add(Arc::new(unit)),
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// Reads the records of units that are not known yet.
+    fn summarise(
+        &mut self,
+        programs: &Programs,
+        built: &BTreeMap<Fingerprint, Now>,
+    ) -> Result<(), StoreError> {
+        let old = programs.values().flat_map(|(program, _)| &program.units);
+        let new = built.values().flat_map(|program| &program.units);
+        for id in old.chain(new) {
+            if self.cache.summaries.unit(*id).is_none()
+                && let Some(unit) = self.units.get(self.history, *id)?
+            {
+                self.cache.summaries.add_unit(&unit);
+            }
+        }
+        Ok(())
+    }
+
+    /// Preprocesses those of the units that may have another text.
+    fn renew(
+        &mut self,
+        wanted: &FxHashSet<Fingerprint>,
+        programs: &Programs,
+    ) -> Result<(FxHashMap<Fingerprint, Renewed>, Effort), StoreError> {
+        let Cache { texts, tools, summaries, began, .. } = &mut *self.cache;
+        texts.review(*began);
+        let old: FxHashSet<Fingerprint> =
+            programs.values().flat_map(|(program, _)| program.units.iter().copied()).collect();
+        let mut renewed: FxHashMap<Fingerprint, Renewed> = FxHashMap::default();
+        let mut doubtful = Vec::new();
+        for id in wanted {
+            let Some(summary) = summaries.unit(*id) else { continue };
+            let compiler = Compiler::find(&summary.compiler);
+            let compiler = compiler.and_then(|compiler| tools.fingerprint(&compiler, *began));
+            let asked = compiler.map(|c| asked::id(self.project, c, summary.command));
+            match asked.and_then(|asked| texts.unit(asked)) {
+                Some(now) if now == *id || old.contains(&now) => {
+                    renewed.insert(*id, Ok(now));
+                }
+                _ => doubtful.push((*id, asked)),
+            }
+        }
+        let mut work = Vec::new();
+        for (id, asked) in doubtful {
+            if let Some(unit) = self.units.get(self.history, id)? {
+                let symbols = asked.is_some_and(|asked| texts.expects_symbols(asked));
+                work.push((unit, asked, symbols));
+            }
+        }
+        // Those that take long come first.
+        work.sort_by_key(|(unit, ..)| std::cmp::Reverse(unit.index.procedures.len()));
+        let (project, seen, began) = (self.project, Seen::default(), *began);
+        let done: Vec<_> = work
+            .par_iter()
+            .with_max_len(1)
+            .map(|(unit, asked, symbols)| {
+                let renew = snapshot::Renew { project, seen: &seen, began, asked: *asked };
+                (unit.fingerprint(), renew.unit(unit, *symbols))
+            })
+            .collect();
+        let mut effort = Effort { units_preprocessed: done.len(), ..Effort::default() };
+        let mut notes: Vec<Noted> = Vec::new();
+        for (id, result) in done {
+            match result {
+                Ok((unit, note)) => {
+                    effort.units_analysed += usize::from(unit.fingerprint() != id);
+                    notes.extend(note);
+                    renewed.insert(id, Ok(unit.fingerprint()));
+                    self.units.add(unit);
+                }
+                Err(why) => {
+                    renewed.insert(id, Err(why));
+                }
+            }
+        }
+        if !notes.is_empty() {
+            texts.add(notes, &seen);
+        }
+        Ok((renewed, effort))
+    }
+}
+
+/// Files of the units of both versions.
+fn unit_files(
+    summaries: &Summaries,
+    units: &Units,
+    programs: &Programs,
+    wanted: &FxHashSet<Fingerprint>,
+    renewed: &FxHashMap<Fingerprint, Renewed>,
+) -> UnitFiles {
+    let mut files = UnitFiles { all: HashSet::new(), sources: HashSet::new() };
+    let old = programs.values().flat_map(|(program, _)| &program.units);
+    let all: FxHashSet<Fingerprint> = old.chain(wanted).copied().collect();
+    let mut names: FxHashSet<&String> = FxHashSet::default();
+    for summary in all.iter().filter_map(|id| summaries.unit(*id)) {
+        names.extend(summaries.files_of(summary));
+        files.sources.insert(summary.source.clone());
+    }
+    let now = renewed.values().flatten().filter(|id| !all.contains(id));
+    for unit in now.filter_map(|id| units.read.get(id)) {
+        names.extend(files_read(&unit.index));
+        files.sources.insert(unit.index.key.source.clone());
+    }
+    files.all.extend(names.into_iter().cloned());
+    files
+}

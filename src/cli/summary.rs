@@ -1,0 +1,136 @@
+//! What is known of units and of built programs without reading their records.
+
+use crate::cfg::format::UnitIndex;
+use crate::compiler::text::stamp::Stamp;
+use crate::compiler::unit::Unit;
+use crate::ids::Fingerprint;
+use crate::select::version::UnitVersion;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+#[derive(Default, Serialize, Deserialize)]
+pub struct Summaries {
+    /// By the fingerprint of the unit.
+    units: FxHashMap<Fingerprint, UnitSummary>,
+    /// By the path relative to the root.
+    programs: FxHashMap<String, ProgramSummary>,
+    /// Names of files that units are made of.
+    files: Vec<String>,
+    #[serde(skip)]
+    numbers: FxHashMap<String, u32>,
+    #[serde(skip)]
+    is_new: bool,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+pub struct UnitSummary {
+    pub source: String,
+    pub compiler: String,
+    /// Stands for the unit's key and its command.
+    pub command: Fingerprint,
+    /// The files it reads, by their numbers.
+    files: Vec<u32>,
+    /// All names with external linkage that it defines or mentions, a line each.
+    pub names: String,
+    /// It acts on a program without being named.
+    pub acts: bool,
+    pub has_main: bool,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+pub struct ProgramSummary {
+    stamp: Stamp,
+    pub link: Fingerprint,
+    pub units: Vec<Fingerprint>,
+    pub outside_names: Vec<String>,
+}
+
+impl Summaries {
+    pub fn is_new(&self) -> bool {
+        self.is_new
+    }
+
+    pub fn unit(&self, id: Fingerprint) -> Option<&UnitSummary> {
+        self.units.get(&id)
+    }
+
+    pub fn files_of(&self, unit: &UnitSummary) -> impl Iterator<Item = &String> {
+        unit.files.iter().filter_map(|number| self.files.get(*number as usize))
+    }
+
+    pub fn add_unit(&mut self, unit: &UnitVersion) {
+        if self.units.contains_key(&unit.fingerprint()) {
+            return;
+        }
+        if self.numbers.is_empty() {
+            self.numbers = self.files.iter().cloned().zip(0..).collect();
+        }
+        let index = &unit.index;
+        let files = files_read(index).map(|file| {
+            let next = self.numbers.len() as u32;
+            *self.numbers.entry(file.clone()).or_insert_with(|| {
+                self.files.push(file.clone());
+                next
+            })
+        });
+        let files = files.collect();
+        let mut names: Vec<&str> = external_names(index).collect();
+        names.sort_unstable();
+        names.dedup();
+        let summary = UnitSummary {
+            source: index.key.source.clone(),
+            compiler: index.command.compiler.clone(),
+            command: Unit::of_index(index).command_id(),
+            files,
+            names: names.join("\n"),
+            acts: index.composition != crate::select::program::empty_composition(),
+            has_main: index.procedures.iter().any(|p| !p.is_static && p.name == "main"),
+        };
+        self.units.insert(unit.fingerprint(), summary);
+        self.is_new = true;
+    }
+
+    /// A program as it lies there, if it is the one that was read.
+    pub fn program(&self, path: &str, stamp: Option<Stamp>) -> Option<&ProgramSummary> {
+        let known = self.programs.get(path)?;
+        let are_known = known.units.iter().all(|unit| self.units.contains_key(unit));
+        (Some(known.stamp) == stamp && are_known).then_some(known)
+    }
+
+    pub fn add_program(
+        &mut self,
+        path: &str,
+        stamp: Stamp,
+        link: Fingerprint,
+        units: Vec<Fingerprint>,
+        outside_names: Vec<String>,
+    ) {
+        let summary = ProgramSummary { stamp, link, units, outside_names };
+        self.programs.insert(path.to_string(), summary);
+        self.is_new = true;
+    }
+
+    /// Forgets units that are of no use any more, if there are many.
+    pub fn retain(&mut self, keep: impl Fn(Fingerprint) -> bool) {
+        let wanted = self.units.keys().filter(|id| keep(**id)).count();
+        if self.units.len() > 4 * wanted + 100 {
+            let built: Vec<Fingerprint> =
+                self.programs.values().flat_map(|program| program.units.clone()).collect();
+            self.units.retain(|id, _| keep(*id) || built.contains(id));
+            self.is_new = true;
+        }
+    }
+}
+
+/// Files that the preprocessor read for a unit.
+pub fn files_read(index: &UnitIndex) -> impl Iterator<Item = &String> {
+    let files = (0..).zip(&index.files);
+    files.filter(|(number, _)| !index.only_named.contains(number)).map(|(_, file)| file)
+}
+
+/// Names with external linkage that a unit defines or mentions.
+pub fn external_names(index: &UnitIndex) -> impl Iterator<Item = &str> {
+    let symbols = index.symbols.iter().filter(|symbol| !symbol.is_static);
+    let procedures = index.procedures.iter().filter(|procedure| !procedure.is_static);
+    symbols.map(|s| s.name.as_str()).chain(procedures.map(|p| p.name.as_str()))
+}
