@@ -43,7 +43,9 @@ fn main() -> anyhow::Result<()> {
     args.project = args.project.canonicalize()?;
     let units = commands(&args)?;
     println!("{} units, {} lines\n", units.len(), lines(&args.project)?);
-    println!("| change | selected | preprocessed | analysed | records read | procedures decoded | preprocessor alone | select | ratio |");
+    println!(
+        "| change | selected | preprocessed | analysed | records read | procedures decoded | preprocessor alone | select | ratio |"
+    );
     println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
 
     std::thread::sleep(SETTLED);

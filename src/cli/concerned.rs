@@ -9,6 +9,7 @@ use crate::history::format::Program;
 use crate::history::store::StoreError;
 use crate::ids::Fingerprint;
 use crate::select::changes::ChangedDefinitions;
+use crate::select::one_path::SPLITTERS;
 use crate::select::version::{ProgramVersion, UnitVersion};
 use crate::select::{Comparison, NewProgram};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -24,12 +25,22 @@ pub struct Concerned {
     pub comparison: Option<Comparison>,
 }
 
+/// How much of a program is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extent {
+    /// What a change can concern.
+    Concerned,
+    /// All of it, if anything changed: calls are followed from its roots on.
+    Whole,
+}
+
 /// All programs that a change can concern.
 pub fn comparisons(
     history: &History,
     summaries: &Summaries,
     programs: &Programs,
     sources: &mut FromSources,
+    extent: Extent,
 ) -> Result<Vec<Concerned>, StoreError> {
     let mut found = Vec::new();
     let mut changed = Vec::new();
@@ -50,7 +61,10 @@ pub fn comparisons(
     }
     let pairs: Vec<&Pair<'_>> = changed.iter().map(|(_, pair)| pair).collect();
     let mut search = Search { history, summaries, units: &mut sources.units, pairs, index: None };
-    let concerned = search.concerned()?;
+    let mut concerned = search.concerned()?;
+    if extent == Extent::Whole && !concerned.is_empty() {
+        concerned = search.everything();
+    }
     for (id, pair) in &changed {
         let is_concerned = |unit: &Fingerprint| concerned.contains(unit);
         let same_frame =
@@ -135,6 +149,8 @@ impl<'a> Search<'a> {
         loop {
             let count = concerned.len();
             self.add_mains(&mut concerned);
+            // Who makes more than one path of a run does so for all of the program.
+            SPLITTERS.iter().for_each(|name| self.add_one_of_each(name, &mut concerned));
             let names = self.changed_names(&concerned)?;
             for name in &names {
                 concerned.extend(self.listing(name));

@@ -3,7 +3,7 @@
 
 use super::build_state::BuildState;
 use super::cache::Cache;
-use super::concerned::{self, Concerned};
+use super::concerned::{self, Concerned, Extent};
 use super::files::{self, Files};
 use super::made_of::MadeOf;
 use super::matrix::HistoryMatrix;
@@ -76,9 +76,11 @@ pub fn select(
     let (concerned, unit_files) = match source {
         Source::Sources => {
             let project = &workspace.project;
+            let follows_calls = algorithm.follows_calls();
+            let extent = if follows_calls { Extent::Whole } else { Extent::Concerned };
             let mut sources = FromSources::analyse(project, history, &mut cache, &programs)?;
             let concerned =
-                concerned::comparisons(history, &cache.summaries, &programs, &mut sources)?;
+                concerned::comparisons(history, &cache.summaries, &programs, &mut sources, extent)?;
             let FromSources { files, units, effort, .. } = sources;
             from_sources = Some((units, effort));
             (concerned, files)

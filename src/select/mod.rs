@@ -9,7 +9,7 @@ pub mod explain;
 mod link;
 mod map;
 pub mod matrix;
-mod one_path;
+pub mod one_path;
 pub mod pairs;
 mod path;
 mod procedures;

@@ -5,18 +5,27 @@ use super::version::ProgramVersion;
 use crate::cfg::format::{Graph, NodeKind, Noted};
 
 /// Behind a call of these, what is left of a run may run twice, or begin
-/// somewhere in the middle.
-const SPLITTERS: &[&str] = &[
+/// somewhere in the middle. Sorted.
+pub const SPLITTERS: &[&str] = &[
     "_Fork",
+    "__builtin_longjmp",
+    "__builtin_setjmp",
     "__clone2",
+    "__sigsetjmp",
+    "_longjmp",
+    "_setjmp",
     "clone",
     "clone3",
     "daemon",
     "fork",
     "forkpty",
     "getcontext",
+    "longjmp",
     "makecontext",
     "setcontext",
+    "setjmp",
+    "siglongjmp",
+    "sigsetjmp",
     "swapcontext",
     "syscall",
     "vfork",
@@ -25,11 +34,7 @@ const SPLITTERS: &[&str] = &[
 /// Whether nothing in a program makes a run of a procedure more than one path.
 pub fn keeps_to_paths(program: &ProgramVersion) -> bool {
     let symbols = program.units.iter().flat_map(|unit| &unit.index.symbols);
-    symbols.map(|symbol| symbol.name.as_str()).all(|name| {
-        !name.contains("setjmp")
-            && !name.contains("longjmp")
-            && SPLITTERS.binary_search(&name).is_err()
-    })
+    symbols.map(|symbol| symbol.name.as_str()).all(|name| SPLITTERS.binary_search(&name).is_err())
 }
 
 /// Whether a row holds what was taken and nothing else: of no node several edges
