@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Raised with any change of the types below or of the file's layout.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// A program at one version: the units in it and how it was linked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +74,9 @@ pub struct FileUse {
     pub how: How,
     /// When the run began; `None` if it was not there.
     pub then: Option<Fingerprint>,
+    /// How the test itself left it, if it is the test's own work: where nothing was
+    /// before, or the names of what it made in a directory.
+    pub left: Option<Fingerprint>,
 }
 
 /// What of a file counts.
