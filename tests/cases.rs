@@ -173,3 +173,74 @@ fn is_there(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|directory| Path::new(&directory).join(program).exists())
 }
+
+const UNIT: &str = r#"
+#include <stdio.h>
+#include <string.h>
+#include "edgewise.h"
+static int twice(int n) { return 2 * n; }
+static int thrice(int n) { return 3 * n; }
+static int started(void) { return 1; }
+static void test_twice(void) { printf("%d\n", twice(2)); }
+static void test_thrice(void) { printf("%d\n", thrice(2)); }
+static const struct { const char *name; void (*run)(void); } tests[] = {
+    {"twice", test_twice}, {"thrice", test_thrice},
+};
+int main(int count, char **names)
+{
+    if (count > 1 && !strcmp(names[1], "--list")) {
+        puts("twice\nthrice\nforgotten");
+        return 0;
+    }
+    int ran = !started();
+    for (int i = 0; i < 2; i++) {
+        int wanted = count == 1;
+        for (int j = 1; j < count; j++)
+            wanted |= !strcmp(names[j], tests[i].name);
+        if (!wanted)
+            continue;
+        edgewise_test_begin(tests[i].name);
+        tests[i].run();
+        edgewise_test_end();
+        ran++;
+    }
+    FILE *log = fopen("ran.out", "a");
+    fprintf(log, "%d\n", ran);
+    return 0;
+}
+"#;
+
+/// With and without a way to name those that are to run.
+#[test]
+fn a_suite_may_be_the_cases_of_one_process() {
+    for command in ["./prog {cases}", "./prog"] {
+        let project = Project::of_source(UNIT, &[]);
+        project.write("edgewise.h", HEADER);
+        project.write(
+            "edgewise.toml",
+            &format!(
+                "ignore = [\"*.out\"]\n[build]\ncommand = \"make -s\"\n[[suite]]\nname = \"u\"\n\
+                 kind = \"cases\"\nlist = \"./prog --list\"\ncommand = \"{command}\"\n"
+            ),
+        );
+        project.ok(&["build"]);
+        // One that the process does not run has failed.
+        let output = project.edgewise(&["run"]);
+        assert_eq!(output.status.code(), Some(1));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("u/forgotten: failed (the process did not run it"), "{said}");
+        assert!(said.contains("2 passed, 1 failed"), "{said}");
+        assert_eq!(project.read("ran.out"), "2\n", "one process for all");
+        assert_eq!(project.selected(), ["forgotten"]);
+        project.edit("main.c", "return 3 * n;", "return n + n + n;");
+        assert_eq!(project.selected(), ["forgotten", "thrice"]);
+        project.ok(&["build"]);
+        project.ok(&["run", "thrice"]);
+        let ran = if command.contains("{cases}") { "2\n1\n" } else { "2\n2\n" };
+        assert_eq!(project.read("ran.out"), ran);
+        assert_eq!(project.selected(), ["forgotten"]);
+        // What is outside of any counts for all.
+        project.edit("main.c", "started(void) { return 1; }", "started(void) { return 2 - 1; }");
+        assert_eq!(project.selected(), ["forgotten", "thrice", "twice"]);
+    }
+}

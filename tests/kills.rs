@@ -1,7 +1,7 @@
 //! `kill -9` at any moment of a run, a merge or a gc: the history opens, what was
 //! recorded before is there, and no test is clean that did not finish.
 //!
-//! `EDGEWISE_KILLS=N` kills N times instead of a few.
+//! `EDGEWISE_KILLS=N` kills each of them N times instead of a few.
 
 mod support;
 
@@ -9,7 +9,7 @@ use edgewise::history::{History, Row};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use support::Project;
 
 /// How often is killed unless somebody asks for more.
@@ -48,6 +48,17 @@ fn clean(project: &Project) -> BTreeMap<String, Vec<Row>> {
     tests.map(|(name, _)| (name.clone(), history.rows(name).unwrap())).collect()
 }
 
+/// How long a command takes that nobody kills, if nothing is in its way.
+fn time_of(project: &Project, done: &Path, arguments: &[&str]) -> Duration {
+    let times = (0..3).map(|_| {
+        let start = Instant::now();
+        let output = project.command().args(arguments).env("DONE", done).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        start.elapsed()
+    });
+    times.min().unwrap_or_default()
+}
+
 /// Runs edgewise and kills it after a while; whether it ended before by itself.
 fn killed(project: &Project, done: &Path, arguments: &[&str], after: Duration) -> bool {
     let mut command = project.command();
@@ -66,6 +77,9 @@ fn killed_runs_leave_nothing_that_did_not_finish() {
     let project = project();
     let mut before = BTreeMap::new();
     let mut numbers = Numbers(7);
+    let mut in_time = 0;
+    // Any moment of it is as likely, and some come too late.
+    let whole = time_of(&project, done.path(), &["run", "-j4"]);
     for round in 0..kills() {
         // Now and then all over again.
         if round % 6 == 0 {
@@ -75,8 +89,8 @@ fn killed_runs_leave_nothing_that_did_not_finish() {
             }
             before.clear();
         }
-        let after = Duration::from_millis(numbers.below(600));
-        killed(&project, done.path(), &["run", "-j4"], after);
+        let after = numbers.moment(whole);
+        in_time += u64::from(!killed(&project, done.path(), &["run", "-j4"], after));
         if !project.path(".edgewise/history").exists() {
             assert!(before.is_empty(), "round {round}: the history is gone");
             continue;
@@ -92,6 +106,7 @@ fn killed_runs_leave_nothing_that_did_not_finish() {
         }
         before = now;
     }
+    println!("{in_time} of {} runs were killed before their end", kills());
     // And it goes on as if nothing had happened.
     let output = project.command().args(["run", "-j4"]).env("DONE", done.path()).output().unwrap();
     assert!(output.status.success());
@@ -117,16 +132,20 @@ fn killed_merges_and_collections_leave_what_was_there() {
     let kept = project.path("kept.out");
     std::fs::copy(project.path(".edgewise/history"), &kept).unwrap();
     let mut numbers = Numbers(11);
-    for round in 0..kills() {
-        let what: &[&str] = match round % 2 {
-            0 => &["history", "merge", "other.out"],
-            _ => &["history", "gc"],
-        };
-        std::fs::copy(&kept, project.path(".edgewise/history")).unwrap();
-        let after = Duration::from_micros(numbers.below(30_000));
-        killed(&project, done.path(), what, after);
-        let now = clean(&project);
-        assert!(now == few || (round % 2 == 0 && now == all), "round {round}: {what:?}");
+    let merge: &[&str] = &["history", "merge", "other.out"];
+    for what in [merge, &["history", "gc"]] {
+        let restore = || std::fs::copy(&kept, project.path(".edgewise/history")).unwrap();
+        restore();
+        let whole = time_of(&project, done.path(), what);
+        let mut in_time = 0;
+        for round in 0..kills() {
+            restore();
+            let after = numbers.moment(whole);
+            in_time += u64::from(!killed(&project, done.path(), what, after));
+            let now = clean(&project);
+            assert!(now == few || (what == merge && now == all), "round {round}: {what:?}");
+        }
+        println!("{in_time} of {} times {what:?} was killed before its end", kills());
     }
 }
 
@@ -139,5 +158,10 @@ impl Numbers {
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         self.0 % end
+    }
+
+    /// A moment of something that takes so long, or shortly after it.
+    fn moment(&mut self, whole: Duration) -> Duration {
+        Duration::from_micros(self.below(whole.as_micros() as u64 * 11 / 10 + 1))
     }
 }

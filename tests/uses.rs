@@ -196,3 +196,60 @@ fn declared_inputs_and_variables_are_part_of_a_test() {
     assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 3);
     assert!(project.selected().is_empty());
 }
+
+/// What sets a fixture up counts for who needs it: its code and its files.
+#[test]
+fn a_fixture_counts_for_its_users() {
+    let project = Project::empty();
+    project.write(
+        "CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.13)\nproject(p C)\nenable_testing()\n\
+         foreach(name set_up user later other clean_up)\n\
+           add_executable(${name} ${name}.c)\n\
+           add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})\n\
+         endforeach()\n\
+         set_tests_properties(set_up PROPERTIES FIXTURES_SETUP data)\n\
+         set_tests_properties(clean_up PROPERTIES FIXTURES_CLEANUP data)\n\
+         set_tests_properties(user PROPERTIES FIXTURES_REQUIRED data)\n\
+         set_tests_properties(later PROPERTIES DEPENDS user)\n",
+    );
+    let plain = "int main(void)\n{\n    int code = 0;\n    return code;\n}\n";
+    for name in ["user", "later", "other", "clean_up"] {
+        project.write(&format!("{name}.c"), plain);
+    }
+    project.write(
+        "set_up.c",
+        "#include <stdio.h>\nint main(void)\n{\n    FILE *seed = fopen(\"seed.txt\", \"r\");\n    return !seed;\n}\n",
+    );
+    project.write("seed.txt", "1\n");
+    project.write(
+        "edgewise.toml",
+        "ignore = [\"build/**\"]\n[build]\ncommand = \"cmake -S . -B build && cmake --build build\"\n\
+         [[suite]]\nname = \"c\"\nkind = \"ctest\"\ndirectory = \"build\"\n",
+    );
+    project.record();
+    assert!(project.selected().is_empty(), "{:?}", select(&project));
+    project.write("seed.txt", "2\n");
+    let (selected, why) = select(&project);
+    assert_eq!(selected, ["later", "set_up", "user"], "{why}");
+    assert!(why.contains("it needs c/set_up, which is selected"), "{why}");
+    project.write("seed.txt", "1\n");
+    project.edit("set_up.c", "return !seed", "return seed == 0");
+    assert_eq!(project.selected(), ["later", "set_up", "user"]);
+    // Whoever runs brings its fixture, and what cleans up behind it.
+    let output = project.edgewise(&["test", "--json", "build/run.json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_str(&project.read("build/run.json")).unwrap();
+    let mut ran: Vec<&str> = json["tests"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|test| test["outcome"] == "passed")
+        .map(|test| test["name"].as_str().unwrap())
+        .collect();
+    ran.sort_unstable();
+    assert_eq!(ran, ["c/clean_up", "c/later", "c/set_up", "c/user"]);
+    assert!(project.selected().is_empty());
+    project.edit("other.c", "int code = 0;", "int code = 1 - 1;");
+    assert_eq!(project.selected(), ["other"]);
+}

@@ -40,9 +40,11 @@ REMOVE(unlinkat, at, LIST(int at, const char *path, int flags), LIST(at, path, f
 REMOVE(remove, HERE, LIST(const char *path), LIST(path))
 REMOVE(rmdir, HERE, LIST(const char *path), LIST(path))
 
+/* They fail if something is there already. */
 #define MAKE(name, at, parameters, arguments)                 \
     WRAP(int, name, parameters)                               \
     {                                                         \
+        note_looked_for(at, path, NO_FOLLOW);                 \
         int result = CALL(-1, name, arguments);               \
         note_change(!result, at, path, NO_FOLLOW);            \
         return result;                                        \
@@ -59,6 +61,7 @@ MAKE(__xmknodat, at, LIST(int version, int at, const char *path, int mode, void 
 #define SYMLINK(name, at, parameters, arguments)              \
     WRAP(int, name, parameters)                               \
     {                                                         \
+        note_looked_for(at, path, NO_FOLLOW);                 \
         int result = CALL(-1, name, arguments);               \
         note_change(!result, at, path, NO_FOLLOW);            \
         if (!result)                                          \
@@ -79,6 +82,7 @@ WRAP(int, link, const char *from, const char *path)
 {
     int may_lead = may_be_link(HERE, from);
     before_link(HERE, from, NO_FOLLOW);
+    note_looked_for(HERE, path, NO_FOLLOW);
     int result = CALL(-1, link, from, path);
     note_change(!result, HERE, path, NO_FOLLOW);
     if (may_lead)
@@ -90,6 +94,7 @@ WRAP(int, linkat, int from_at, const char *from, int at, const char *path, int f
 {
     int may_lead = may_be_link(from_at, from);
     before_link(from_at, from, flags & AT_SYMLINK_FOLLOW ? FOLLOW : NO_FOLLOW);
+    note_looked_for(at, path, NO_FOLLOW);
     int result = CALL(-1, linkat, from_at, from, at, path, flags);
     note_change(!result, at, path, NO_FOLLOW);
     if (may_lead)
@@ -105,6 +110,8 @@ static int before_rename(int from_at, const char *from, int at, const char *path
     before_link(from_at, from, NO_FOLLOW);
     if (type_of(from_at, from) == S_IFDIR)
         note_tree(EDGEWISE_READ, from_at, from);
+    if (flags & 1) /* not over another one */
+        note_looked_for(at, path, NO_FOLLOW);
     if (flags & 2) { /* they change places */
         before_link(at, path, NO_FOLLOW);
         note_tree(EDGEWISE_READ, at, path);

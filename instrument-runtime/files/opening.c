@@ -28,7 +28,8 @@ __attribute__((noinline)) static struct opened before_open(int at, const char *p
         opened.how = MAKES;
     else if ((flags & O_ACCMODE) != O_RDONLY)
         opened.how = CHANGES; /* what is not overwritten stays */
-    if (opened.how != MAKES)
+    /* Where it is not emptied in any case, it makes a difference whether it was there. */
+    if (opened.how != MAKES || !makes || !(flags & O_TRUNC) || flags & O_EXCL)
         opened.known = note(EDGEWISE_LOOKED_FOR, at, path, opened.follow);
     return opened;
 }

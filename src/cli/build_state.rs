@@ -44,6 +44,9 @@ pub struct BuildState {
     /// Why there may be more inputs, if so: of one build, for good.
     #[serde(default = "before_uses")]
     pub inputs_incomplete: Option<String>,
+    /// Some program keeps a log of nodes.
+    #[serde(default)]
+    pub logs_nodes: bool,
     /// Build descriptions when the last build began that succeeded.
     pub descriptions: Option<FileState>,
     /// All files when the last build of everything began that succeeded: what is

@@ -8,7 +8,7 @@ use crate::compiler::log::{self, Event};
 use crate::compiler::project::{
     BUILD_DIRECTORY_VARIABLE, LOG_VARIABLE, ROOT_VARIABLE, SHIMS_VARIABLE,
 };
-use crate::compiler::settings::Settings;
+use crate::compiler::settings::{GRANULARITY_VARIABLE, Settings};
 use crate::suite::preload::{self, Preload};
 use crate::trace::format::{ENVIRONMENT, TraceFile};
 use crate::trace::module::Module;
@@ -83,11 +83,17 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
     if let Some(library) = preload.prepare(traces.path(), Room::BUILD) {
         preload::add_to(&mut command, library.as_os_str(), |name| std::env::var_os(name));
     }
+    let mut asked = command.get_envs().filter(|(name, _)| *name == GRANULARITY_VARIABLE);
+    let logs_nodes = match asked.next() {
+        Some((_, granularity)) => granularity.is_some_and(|granularity| granularity == "path"),
+        None => Settings::of_environment(&workspace.project.root).logs_nodes(),
+    };
     let program = command.get_program().to_string_lossy().into_owned();
     let mut process = command.spawn().with_context(|| format!("cannot run `{program}`"))?;
     let _ = uses::note_first(traces.path(), process.id());
     let status = process.wait()?;
     let mut state = BuildState::read(workspace)?;
+    state.logs_nodes |= logs_nodes;
     let mut built = Built { code: crate::compiler::exit_code(status), ..Built::default() };
     for event in log::read(log.path()) {
         match event {

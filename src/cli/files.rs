@@ -12,6 +12,7 @@ use object::read::archive::ArchiveFile;
 use object::{Object, ObjectKind, ObjectSection};
 use rayon::prelude::*;
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -52,7 +53,8 @@ fn scan_knowing(
     known: &mut Contents,
     began: Moment,
 ) -> anyhow::Result<FileState> {
-    let found: Vec<_> = paths(workspace)?
+    let Paths { files, directories } = paths(workspace)?;
+    let found: Vec<_> = files
         .into_par_iter()
         .with_min_len(32)
         .map(|(name, path)| {
@@ -71,6 +73,8 @@ fn scan_knowing(
         }
         state.extend(content.map(|content| (name, content)));
     }
+    let root = &workspace.project.root;
+    state.extend(directories.iter().map(|path| (directory_name(root, path), directory())));
     if let Some(command) = &workspace.config.build.command {
         state.insert(String::from(BUILD_COMMAND), Fingerprint::of(command.as_bytes()));
     }
@@ -113,11 +117,30 @@ pub fn descriptions(state: &FileState) -> FileState {
     descriptions.map(|(name, content)| (name.clone(), *content)).collect()
 }
 
-/// All files, with their names relative to the root.
-fn paths(workspace: &Workspace) -> anyhow::Result<Vec<(String, PathBuf)>> {
+struct Paths {
+    /// With their names relative to the root.
+    files: Vec<(String, PathBuf)>,
+    directories: Vec<PathBuf>,
+}
+
+/// A directory is known by its name with a slash behind it.
+pub fn directory_name(root: &Path, path: &Path) -> String {
+    format!("{}/", relative(root, path))
+}
+
+/// The state of any directory: that it is there.
+pub fn directory() -> Fingerprint {
+    Fingerprint::of(b"directory")
+}
+
+pub fn is_skipped(name: &OsStr) -> bool {
+    SKIPPED_DIRECTORIES.iter().any(|skipped| name == *skipped)
+}
+
+fn paths(workspace: &Workspace) -> anyhow::Result<Paths> {
     let root = &workspace.project.root;
     let ignored = workspace.config.ignored()?;
-    let mut found = Vec::new();
+    let mut found = Paths { files: Vec::new(), directories: Vec::new() };
     let mut todo = vec![root.clone()];
     let mut seen = HashSet::new();
     while let Some(directory) = todo.pop() {
@@ -132,13 +155,12 @@ fn paths(workspace: &Workspace) -> anyhow::Result<Vec<(String, PathBuf)>> {
             let name = relative(root, &path);
             let kind = entry.file_type()?;
             if kind.is_dir() || kind.is_symlink() && path.is_dir() {
-                let is_skipped =
-                    SKIPPED_DIRECTORIES.iter().any(|skipped| entry.file_name() == *skipped);
-                if !is_skipped && !ignored.is_match(format!("{name}/")) {
+                if !is_skipped(&entry.file_name()) && !ignored.is_match(format!("{name}/")) {
+                    found.directories.push(path.clone());
                     todo.push(path);
                 }
             } else if !ignored.is_match(&name) {
-                found.push((name, path));
+                found.files.push((name, path));
             }
         }
     }
@@ -182,7 +204,8 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     std::fs::read(path).ok()
 }
 
-fn content_unless_built(path: &Path) -> Option<Fingerprint> {
+/// The same, as the state of the project's files has it.
+pub fn content_unless_built(path: &Path) -> Option<Fingerprint> {
     let Some(bytes) = read(path) else { return content(path) };
     match built_kind(path, &bytes) {
         Some(Built::Part) => None,
@@ -233,9 +256,10 @@ pub fn is_build_description(name: &str) -> bool {
     let path = Path::new(name);
     let base = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let is_directory = name.ends_with('/');
     name == BUILD_COMMAND
-        || BUILD_DESCRIPTIONS.contains(&base)
-        || BUILD_EXTENSIONS.contains(&extension)
+        || !is_directory && BUILD_DESCRIPTIONS.contains(&base)
+        || !is_directory && BUILD_EXTENSIONS.contains(&extension)
 }
 
 /// Files whose content is known in another way.

@@ -21,6 +21,7 @@ mod progress;
 mod reached;
 mod recording;
 mod roles;
+mod scratch;
 mod selecting;
 mod shadowing;
 mod snapshot;
@@ -71,8 +72,11 @@ pub fn main() -> i32 {
     // A reader that has seen enough ends us quietly, as it does other tools.
     // SAFETY: restores what a process starts with.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-    if let Some((program, arguments)) = called_as_keeper() {
-        let kept = crate::suite::keeper::keep(&program, &arguments);
+    // Where a caller ignores this one, nobody would learn how a test ended.
+    // SAFETY: as above.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    if let Some((to_say, program, arguments)) = called_as_keeper() {
+        let kept = crate::suite::keeper::keep(to_say, &program, &arguments);
         return kept.unwrap_or_else(|error| report(&error));
     }
     let result = match called_as_tool() {
@@ -98,12 +102,13 @@ fn called_as_tool() -> Option<anyhow::Result<i32>> {
     }
 }
 
-/// The command of a test that the runner called us to keep.
-fn called_as_keeper() -> Option<(OsString, Vec<OsString>)> {
+/// The command of a test that the runner called us to keep, behind the
+/// descriptor that the end of it is told to.
+fn called_as_keeper() -> Option<(i32, OsString, Vec<OsString>)> {
     let mut arguments = std::env::args_os();
-    let is_keeper = arguments.next().is_some_and(|name| name == crate::suite::keeper::NAME);
-    let program = arguments.next().filter(|_| is_keeper)?;
-    Some((program, arguments.collect()))
+    arguments.next().filter(|name| name == crate::suite::keeper::NAME)?;
+    let report = arguments.next()?.to_str()?.parse().ok()?;
+    Some((report, arguments.next()?, arguments.collect()))
 }
 
 fn dispatch(command: &Command) -> anyhow::Result<i32> {

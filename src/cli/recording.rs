@@ -4,6 +4,7 @@ use super::files::{self, Files};
 use super::interrupt;
 use super::made_of::MadeOf;
 use super::progress::Progress;
+use super::scratch::Scratch;
 use super::uses::Seen;
 use super::workspace::Workspace;
 use crate::compiler::project::relative;
@@ -65,11 +66,12 @@ pub fn run(
     options: &RunOptions,
 ) -> anyhow::Result<Results> {
     interrupt::listen();
-    let scratch = tempfile::Builder::new().prefix("edgewise-run").tempdir()?;
+    let scratch = Scratch::make(workspace)?;
     let preload = Preload::make(&workspace.state(), &workspace.project.root);
     let pool = Pool {
         root: &workspace.project.root,
-        scratch: scratch.path(),
+        traces: scratch.traces.path(),
+        outputs: scratch.outputs.path(),
         jobs: options.jobs,
         timeout: options.timeout,
         retries: options.retries,
@@ -122,10 +124,10 @@ pub fn run(
 
 /// Runs a test that somebody else asks for, with our own input and output.
 pub fn run_one(workspace: &Workspace, test: &TestCase) -> anyhow::Result<Finished> {
-    let scratch = tempfile::Builder::new().prefix("edgewise-run").tempdir()?;
+    let scratch = Scratch::make(workspace)?;
     let root = &workspace.project.root;
     let preload = Preload::make(&workspace.state(), root);
-    Ok(pool::run_attached(root, scratch.path(), &preload, test)?)
+    Ok(pool::run_attached(root, scratch.traces.path(), &preload, test)?)
 }
 
 /// Records such a test.

@@ -64,6 +64,10 @@ pub fn changes(
     let names: BTreeSet<&String> = gone.chain(others.map(|(name, _)| name)).collect();
     let mut found = Vec::new();
     for name in names {
+        // Of a directory with files in it these tell all there is.
+        if name.ends_with('/') && (has_files(old, name) || has_files(new, name)) {
+            continue;
+        }
         if retest_all.is_match(name) {
             found.push((name.clone(), Role::RetestAll));
             continue;
@@ -110,6 +114,11 @@ pub fn changes(
         found.push((name.clone(), role));
     }
     Ok(found)
+}
+
+fn has_files(state: &FileState, directory: &str) -> bool {
+    let below = state.range(directory.to_string()..).skip_while(|(name, _)| *name == directory);
+    below.take(1).any(|(name, _)| name.starts_with(directory))
 }
 
 /// What units include is found by preprocessing them again.

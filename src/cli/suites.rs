@@ -143,7 +143,9 @@ fn suite(written: &Written) -> anyhow::Result<Suite> {
         Kind::Glob => Source::Glob { patterns: patterns()?, command: with_mark("{}")? },
         Kind::Cases => {
             let list = written.list.clone().ok_or_else(|| missing("list"))?;
-            Source::Cases { list, command: with_mark("{case}")? }
+            // Without a mark one process runs them all, and tells them apart.
+            let command = written.command.clone().ok_or_else(|| missing("command"))?;
+            Source::Cases { list, command }
         }
     };
     Ok(Suite {
@@ -257,6 +259,8 @@ mod tests {
             "kind = \"list\"\ngenerator = \"./list\"",
             "kind = \"glob\"\npattern = \"tests/*.sh\"\ncommand = \"sh {}\"",
             "kind = \"cases\"\nlist = \"./t -l\"\ncommand = \"./t {case}\"",
+            "kind = \"cases\"\nlist = \"./t -l\"\ncommand = \"./t {cases}\"",
+            "kind = \"cases\"\nlist = \"./t -l\"\ncommand = \"./t\"",
         ] {
             Config::parse(&suite(rest)).unwrap();
         }

@@ -14,6 +14,12 @@ use globset::GlobSet;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
+fn listed(names: BTreeSet<&str>) -> Fingerprint {
+    let mut hasher = FpHasher::new("names");
+    names.iter().for_each(|name| hasher.str(name));
+    hasher.finish()
+}
+
 /// The state of the project's files, asked about by those who use them.
 pub struct Seen<'a> {
     root: &'a Path,
@@ -33,6 +39,13 @@ impl<'a> Seen<'a> {
     /// What a test used, with the state of it all.
     pub fn of_trace(&mut self, trace: &TestTrace) -> FileUses {
         let traced = trace.traced();
+        let written: BTreeSet<&Path> = trace
+            .uses
+            .files
+            .iter()
+            .filter(|(_, used)| used.written)
+            .map(|(path, _)| path.as_path())
+            .collect();
         let mut uses =
             FileUses { incomplete: trace.uses.incomplete.clone(), ..FileUses::default() };
         for (path, used) in &trace.uses.files {
@@ -46,7 +59,12 @@ impl<'a> Seen<'a> {
             }
             for how in self.how(path, &name, *used, is_traced) {
                 let then = self.state(&name, how);
-                uses.files.push((name.clone(), FileUse { how, then }));
+                let left = match how {
+                    How::Listed => self.listed_after(path, &name, &written),
+                    _ if used.written && !self.is_there(&name) => self.left(path, how),
+                    _ => None,
+                };
+                uses.files.push((name.clone(), FileUse { how, then, left }));
             }
         }
         uses
@@ -74,20 +92,64 @@ impl<'a> Seen<'a> {
         match how {
             How::State => match self.files.get(name) {
                 Some(state) => Some(*state),
-                None => self.below(name).next().map(|_| Fingerprint::of(b"directory")),
+                None => self.is_there(name).then(files::directory),
             },
-            How::Listed => {
-                let names: BTreeSet<&str> =
-                    self.below(name).filter_map(|rest| rest.split('/').next()).collect();
-                let mut hasher = FpHasher::new("names");
-                names.iter().for_each(|name| hasher.str(name));
-                Some(hasher.finish())
-            }
+            How::Listed => Some(listed(self.names_in(name))),
             How::Content => {
                 let path = self.root.join(name);
                 *self.contents.entry(path).or_insert_with_key(|path| files::content(path))
             }
         }
+    }
+
+    /// Whether a file or directory was there.
+    fn is_there(&self, name: &str) -> bool {
+        let is_root = name.is_empty() || name == ".";
+        is_root || self.files.contains_key(name) || self.files.contains_key(&format!("{name}/"))
+    }
+
+    /// What is there now, as the next state of the project's files will have it.
+    fn left(&self, path: &Path, how: How) -> Option<Fingerprint> {
+        match how {
+            _ if path.is_dir() => Some(files::directory()),
+            How::Content => files::content(path),
+            _ => files::content_unless_built(path),
+        }
+    }
+
+    /// The same for the names in a directory, if all that is new in it, or gone
+    /// from it, is the test's own work.
+    fn listed_after(
+        &self,
+        path: &Path,
+        name: &str,
+        written: &BTreeSet<&Path>,
+    ) -> Option<Fingerprint> {
+        let then = self.names_in(name);
+        let mut now = BTreeSet::new();
+        for entry in std::fs::read_dir(path).ok()?.flatten() {
+            let (file, path) = (entry.file_name(), entry.path());
+            let counts = match path.is_dir() {
+                true => {
+                    let name = files::directory_name(self.root, &path);
+                    !files::is_skipped(&file) && !self.ignored.is_match(name)
+                }
+                false => {
+                    !self.ignored.is_match(relative(self.root, &path))
+                        && files::content_unless_built(&path).is_some()
+                }
+            };
+            now.extend(counts.then(|| file.to_string_lossy().into_owned()));
+        }
+        let now: BTreeSet<&str> = now.iter().map(String::as_str).collect();
+        let is_own = |file: &&str| written.contains(path.join(file).as_path());
+        now.symmetric_difference(&then).all(is_own).then(|| listed(now))
+    }
+
+    /// The names in a directory when the run began.
+    fn names_in(&self, directory: &str) -> BTreeSet<&'a str> {
+        let names = self.below(directory).filter_map(|rest| rest.split('/').next());
+        names.filter(|name| !name.is_empty()).collect()
     }
 
     /// Files below a directory, relative to it.
@@ -114,10 +176,12 @@ impl<'a> Seen<'a> {
         files.filter_map(|(name, used)| self.change_of(name, used)).collect()
     }
 
-    fn change_of(&mut self, name: &str, FileUse { how, then }: &FileUse) -> Option<String> {
+    fn change_of(&mut self, name: &str, FileUse { how, then, left }: &FileUse) -> Option<String> {
         let now = self.state(name, *how);
         let what = match (then, now) {
             (then, now) if *then == now => return None,
+            // Only the test itself was there since.
+            (_, Some(now)) if *left == Some(now) => return None,
             _ if *how == How::Listed => "has other files in it, and it lists these",
             (None, _) => "is new, and it looks for it",
             (_, None) => "is gone, and it uses it",

@@ -1,6 +1,5 @@
 //! The sources of the runtime, carried in this program.
 
-use crate::ids::{Fingerprint, FpHasher};
 use crate::instrument::Architecture;
 use std::path::Path;
 
@@ -11,9 +10,12 @@ pub const LINKER_SCRIPT: &str = "edgewise.ld";
 /// The same for the library that is preloaded to see which files are used.
 pub const FILES_MAIN_SOURCE: &str = "files/files.c";
 
+/// The same for the small keeper of tests.
+pub const KEEPER_MAIN_SOURCE: &str = "keeper/keeper.c";
+
 macro_rules! sources {
     ($list:ident: $($name:literal),* $(,)?) => {
-        const $list: &[(&str, &str)] =
+        pub const $list: &[(&str, &str)] =
             &[$(($name, include_str!(concat!("../../instrument-runtime/", $name)))),*];
     };
 }
@@ -63,21 +65,12 @@ sources!(
     "files/walking.c",
 );
 
-/// Writes the sources of the preloaded library into a directory.
-pub fn write_files_sources(directory: &Path) -> std::io::Result<()> {
-    fs_err::create_dir_all(directory.join("files"))?;
-    FILES_SOURCES.iter().try_for_each(|(name, text)| fs_err::write(directory.join(name), text))
-}
-
-/// All that the preloaded library is made of.
-pub fn files_fingerprint() -> Fingerprint {
-    let mut hasher = FpHasher::new("preloaded library");
-    for (name, text) in FILES_SOURCES {
-        hasher.str(name);
-        hasher.str(text);
-    }
-    hasher.finish()
-}
+sources!(
+    KEEPER_SOURCES:
+    "sys.c",
+    "files/bytes.c",
+    "keeper/keeper.c",
+);
 
 /// Writes the runtime's sources into a directory, for a machine.
 pub fn write_sources(directory: &Path, architecture: Architecture) -> std::io::Result<()> {
@@ -94,6 +87,6 @@ pub fn write_sources(directory: &Path, architecture: Architecture) -> std::io::R
 
 /// The text of one source.
 pub fn source(name: &str) -> Option<&'static str> {
-    let mut all = SOURCES.iter().chain(FILES_SOURCES);
+    let mut all = SOURCES.iter().chain(FILES_SOURCES).chain(KEEPER_SOURCES);
     all.find(|(known, _)| *known == name).map(|(_, text)| *text)
 }

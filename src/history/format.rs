@@ -78,6 +78,9 @@ pub struct FileUse {
     pub how: How,
     /// When the run began; `None` if it was not there.
     pub then: Option<Fingerprint>,
+    /// How the test itself left it, if it is the test's own work: where nothing was
+    /// before, or the names of what it made in a directory.
+    pub left: Option<Fingerprint>,
 }
 
 /// What of a file counts.

@@ -38,6 +38,12 @@ pub struct Verdict {
 }
 
 impl Judgement {
+    /// Whether what a test printed decides.
+    pub fn reads_output(&self) -> bool {
+        let expressions = [&self.pass, &self.fail, &self.skip];
+        self.tap.is_some() || expressions.iter().any(|patterns| !patterns.is_empty())
+    }
+
     /// Judges a process that came to its end by itself.
     pub fn judge(&self, status: ExitStatus, output: &[u8]) -> Verdict {
         if status.signal().is_some() && !self.may_crash {

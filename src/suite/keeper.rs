@@ -1,25 +1,30 @@
-//! The keeper of a test: a process of its own, this program called by another
-//! name, that starts the test and adopts every orphan of it. So it knows when
-//! no process of the test is left; and a process that lost the variable of the
-//! trace finds it in the environment of its keeper, whoever else has died.
+//! The keeper of a test: a process of its own that starts the test and adopts
+//! every orphan of it. So it knows when no process of the test is left; and a
+//! process that lost the variable of the trace finds it in the environment of its
+//! keeper, whoever else has died. Mostly it is a small program without libraries
+//! (`instrument-runtime/keeper`); where that cannot be made, this program called by
+//! another name does the same.
 
+use super::helper::{self, Made};
 use super::preload;
-use crate::trace::format::ENVIRONMENT;
-use crate::trace::uses;
+use crate::compiler::runtime;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::io::{PipeWriter, Write};
-use std::os::fd::{AsRawFd, FromRawFd};
+use std::io::{PipeWriter, Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 /// The name this program is called by as a keeper.
 pub const NAME: &str = "edgewise-keeper";
-/// The descriptor that a keeper reports to.
+/// The descriptor that a keeper reports to, if its input is that of the test.
 const REPORT: i32 = 3;
+/// Otherwise it is its own input, in the place of which the test gets nothing: so
+/// that it can be started without a copy of this process.
+const REPORT_AS_INPUT: i32 = 0;
 /// How long leftovers of a test may take to end.
 const GRACE: Duration = Duration::from_millis(300);
 /// The exit code of a test whose command is not there, as of a shell.
@@ -36,12 +41,15 @@ pub struct Report {
     pub left_over: bool,
     /// A process died of a trap, as far as the keeper was told.
     pub trapped: bool,
+    /// The number that the test's own process had, if it could be started.
+    pub process: Option<u32>,
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (left_over, trapped) = (u8::from(self.left_over), u8::from(self.trapped));
-        write!(f, "{} {left_over} {trapped}", self.status.into_raw())
+        let process = self.process.unwrap_or(0);
+        write!(f, "{} {left_over} {trapped} {process}", self.status.into_raw())
     }
 }
 
@@ -50,7 +58,9 @@ impl Report {
         let mut numbers = text.split_whitespace().map(str::parse::<i32>);
         let mut next = || numbers.next()?.ok();
         let status = ExitStatus::from_raw(next()?);
-        Some(Self { status, left_over: next()? != 0, trapped: next()? != 0 })
+        let (left_over, trapped) = (next()? != 0, next()? != 0);
+        let process = u32::try_from(next()?).ok().filter(|process| *process != 0);
+        Some(Self { status, left_over, trapped, process })
     }
 }
 
@@ -71,8 +81,54 @@ extern "C" fn end_test(_signal: libc::c_int) {
     }
 }
 
-/// Starts a keeper, which says at its end what became of the test.
-pub fn spawn(keeper: &mut Command, to_say: PipeWriter) -> std::io::Result<Child> {
+/// Makes the small keeper of a project, unless it is there already. None if that
+/// is not possible here.
+pub fn make(state: &Path) -> Option<PathBuf> {
+    let made = Made {
+        name: "edgewise-keeper",
+        sources: runtime::KEEPER_SOURCES,
+        main: runtime::KEEPER_MAIN_SOURCE,
+        flags: &["-static", "-fno-pie", "-no-pie", "-Wl,--build-id=none,-z,noexecstack"],
+    };
+    let keeper = helper::make(state, &made).ok()?;
+    try_out(&keeper).then_some(keeper)
+}
+
+/// Whether it keeps a test here.
+fn try_out(keeper: &Path) -> bool {
+    let answer = || -> std::io::Result<String> {
+        let (mut said, to_say) = std::io::pipe()?;
+        let mut command = Command::new(keeper);
+        command.args([&*REPORT_AS_INPUT.to_string(), "/bin/sh", "-c", "read x || exit 7"]);
+        command.stdin(Stdio::from(OwnedFd::from(to_say)));
+        let mut process = command.spawn()?;
+        drop(command);
+        let mut answer = String::new();
+        said.read_to_string(&mut answer)?;
+        process.wait()?;
+        Ok(answer)
+    };
+    let report = answer().ok().and_then(|answer| Report::parse(&answer));
+    report.is_some_and(|report| report.status.code() == Some(7))
+}
+
+/// Starts a command under a keeper, which says at its end what became of it.
+/// `prepare` has the rest to say of the process.
+pub fn spawn(
+    small: Option<&Path>,
+    words: &[&OsStr],
+    own_input: bool,
+    to_say: PipeWriter,
+    prepare: impl FnOnce(&mut Command) -> std::io::Result<()>,
+) -> std::io::Result<Child> {
+    let mut keeper = Command::new(small.unwrap_or(Path::new("/proc/self/exe")));
+    let report = if own_input { REPORT } else { REPORT_AS_INPUT };
+    keeper.arg0(NAME).arg(report.to_string()).args(words);
+    prepare(&mut keeper)?;
+    if !own_input {
+        keeper.stdin(Stdio::from(OwnedFd::from(to_say)));
+        return keeper.spawn();
+    }
     let pipe = to_say.as_raw_fd();
     // SAFETY: only calls that are safe behind a fork.
     unsafe {
@@ -87,17 +143,23 @@ pub fn spawn(keeper: &mut Command, to_say: PipeWriter) -> std::io::Result<Child>
     keeper.spawn()
 }
 
-/// Runs a command to its end and that of its processes. SIGTERM ends it.
-pub fn keep(program: &OsStr, arguments: &[OsString]) -> anyhow::Result<i32> {
+/// Runs a command to its end and that of its processes, and says what became of
+/// it to a descriptor. SIGTERM ends it.
+pub fn keep(report: i32, program: &OsStr, arguments: &[OsString]) -> anyhow::Result<i32> {
     // SAFETY: the handler only reads atomics and signals; the prctl is a plain one.
     let before = unsafe {
         libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
         libc::signal(libc::SIGTERM, end_test as *const () as libc::sighandler_t)
     };
-    // SAFETY: whoever calls us by our name gives us this descriptor.
-    let mut to_say = unsafe { std::fs::File::from_raw_fd(REPORT) };
-    // SAFETY: it is open; the test must not have it.
-    unsafe { libc::fcntl(REPORT, libc::F_SETFD, libc::FD_CLOEXEC) };
+    // SAFETY: whoever calls us by our name gives us this descriptor, and nobody
+    // else here has it. The test must not have it.
+    let given = unsafe { OwnedFd::from_raw_fd(report) };
+    let mut to_say = std::fs::File::from(given.try_clone()?);
+    drop(given);
+    if report == REPORT_AS_INPUT {
+        // The lowest number that is free: that of the input.
+        std::mem::forget(std::fs::File::open("/dev/null")?);
+    }
     let mut command = Command::new(program);
     command.args(arguments);
     // SAFETY: plain questions about this process.
@@ -120,18 +182,11 @@ pub fn keep(program: &OsStr, arguments: &[OsString]) -> anyhow::Result<i32> {
         preload::add_to(&mut command, &library, |name| std::env::var_os(name));
     }
     let test = match command.spawn() {
-        Ok(test) => {
-            // The first program has to be seen as well. If that cannot be
-            // written, nobody takes the record for a complete one.
-            if let Some(trace) = std::env::var_os(ENVIRONMENT) {
-                let _ = uses::note_first(&PathBuf::from(trace), test.id());
-            }
-            test.id() as i32
-        }
+        Ok(test) => test.id() as i32,
         Err(error) => {
             eprintln!("cannot run {}: {error}", program.display());
             let status = ExitStatus::from_raw(CANNOT_RUN << 8);
-            let report = Report { status, left_over: false, trapped: false };
+            let report = Report { status, left_over: false, trapped: false, process: None };
             to_say.write_all(report.to_string().as_bytes())?;
             return Ok(0);
         }
@@ -140,14 +195,17 @@ pub fn keep(program: &OsStr, arguments: &[OsString]) -> anyhow::Result<i32> {
     if ASKED_TO_END.load(Ordering::SeqCst) {
         end_test(libc::SIGTERM);
     }
-    let report = wait_for_all(test);
-    to_say.write_all(report.to_string().as_bytes())?;
+    // Without it nobody knows what became of the test.
+    if let Some(report) = wait_for_all(test) {
+        to_say.write_all(report.to_string().as_bytes())?;
+    }
     Ok(0)
 }
 
 /// Waits for the test, and then as long as the grace lasts for what it left.
-fn wait_for_all(test: i32) -> Report {
-    let mut report = Report { status: ExitStatus::from_raw(0), left_over: false, trapped: false };
+fn wait_for_all(test: i32) -> Option<Report> {
+    let mut report: Option<Report> = None;
+    let mut trapped = false;
     let mut ended: Option<Instant> = None;
     loop {
         let mut status = 0;
@@ -155,9 +213,11 @@ fn wait_for_all(test: i32) -> Report {
         // SAFETY: waits for any child, into a place of our own.
         let process = unsafe { libc::waitpid(-1, &raw mut status, options) };
         if process > 0 {
-            report.trapped |= is_trap(ExitStatus::from_raw(status));
+            let status = ExitStatus::from_raw(status);
+            trapped |= is_trap(status);
             if process == test {
-                report.status = ExitStatus::from_raw(status);
+                let process = u32::try_from(test).ok();
+                report = Some(Report { status, left_over: false, trapped, process });
                 ended = Some(Instant::now());
                 // Its number may soon be that of another process.
                 TEST.store(0, Ordering::SeqCst);
@@ -167,12 +227,11 @@ fn wait_for_all(test: i32) -> Report {
         if process < 0 {
             match std::io::Error::last_os_error().raw_os_error() {
                 Some(libc::EINTR) => continue,
-                _ => return report,
+                _ => return report.map(|report| Report { trapped, ..report }),
             }
         }
         if ended.is_some_and(|ended| ended.elapsed() > GRACE) {
-            report.left_over = true;
-            return report;
+            return report.map(|report| Report { trapped, left_over: true, ..report });
         }
         std::thread::sleep(LOOK);
     }
@@ -193,10 +252,21 @@ mod tests {
     fn a_report_is_read_back() {
         for raw in [0, 9, 256, 139] {
             let status = ExitStatus::from_raw(raw);
-            let report = Report { status, left_over: raw == 9, trapped: raw == 139 };
+            let process = (raw != 9).then_some(77);
+            let report = Report { status, left_over: raw == 9, trapped: raw == 139, process };
             assert_eq!(Report::parse(&report.to_string()), Some(report));
         }
         assert_eq!(Report::parse(""), None);
+    }
+
+    #[test]
+    fn the_small_keeper_has_the_same_times() {
+        let source = runtime::source(runtime::KEEPER_MAIN_SOURCE).expect("carried");
+        for (name, time) in [("GRACE_MS", GRACE), ("LOOK_MS", LOOK)] {
+            let line = format!("#define {name} {}", time.as_millis());
+            assert!(source.lines().any(|known| known.starts_with(&line)), "{line}");
+        }
+        assert!(source.contains(&format!("#define CANNOT_RUN {CANNOT_RUN} ")));
     }
 
     #[test]

@@ -7,6 +7,16 @@ use std::path::Path;
 const PART: u64 = 8 << 20;
 const LEFT_OUT: &[u8] = b"\n[edgewise: left out here]\n";
 
+/// So much is looked at where what was printed decides.
+const WHOLE: u64 = 256 << 20;
+
+/// All that a test printed; none if it is more than can be looked at.
+pub fn read_whole(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    fs_err::File::open(path)?.take(WHOLE + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= WHOLE).then_some(bytes))
+}
+
 /// Reads what a test printed. A process that is left over may still write.
 pub fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut file = fs_err::File::open(path)?;

@@ -1,18 +1,21 @@
 //! Runs many tests, several at a time, and tells a consumer as each starts and
 //! ends.
 
-use super::TestCase;
 use super::preload::Preload;
 use super::process::{Processes, Ran, Streams};
 use super::schedule::{Next, Schedule};
+use super::{TestCase, inherited};
 use crate::history::format::Outcome;
 use crate::trace::collect::{Collector, TestTrace};
 use crate::trace::derive::Reading;
 use crate::trace::uses::Room;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError, mpsc};
 use std::time::Duration;
+
+/// Input, output and errors of a test are its own.
+const STANDARD_STREAMS: i32 = 3;
 
 /// What happens while tests run.
 pub enum Event {
@@ -37,8 +40,10 @@ pub struct Finished {
 
 pub struct Pool<'a> {
     pub root: &'a Path,
-    /// Where traces and outputs go, one directory a test.
-    pub scratch: &'a Path,
+    /// Where traces go, one directory a test.
+    pub traces: &'a Path,
+    /// Where goes what tests print.
+    pub outputs: &'a Path,
     pub jobs: usize,
     /// For tests that have none of their own.
     pub timeout: Option<Duration>,
@@ -55,7 +60,7 @@ pub struct Pool<'a> {
 impl Pool<'_> {
     /// Runs the tests; false if it was interrupted.
     pub fn run(&self, tests: &[TestCase], mut consume: impl FnMut(Event)) -> bool {
-        let processes = Processes::default();
+        let processes = Processes::new(self.preload.keeper());
         let collector = Collector::default();
         let schedule = Mutex::new(Schedule::new(tests, self.jobs));
         let changed = Condvar::new();
@@ -68,6 +73,7 @@ impl Pool<'_> {
             collector: &collector,
             schedule: &schedule,
             changed: &changed,
+            inherited: inherited::files(self.root, STANDARD_STREAMS..),
         };
         std::thread::scope(|scope| {
             scope.spawn(|| processes.watch(&done, self.asked_to_stop));
@@ -92,6 +98,8 @@ struct Worker<'a> {
     collector: &'a Collector,
     schedule: &'a Mutex<Schedule<'a>>,
     changed: &'a Condvar,
+    /// Files of the project that every test finds open.
+    inherited: Vec<PathBuf>,
 }
 
 impl Worker<'_> {
@@ -164,15 +172,16 @@ impl Worker<'_> {
 
     fn run_once(&self, place: usize, time: u32) -> Finished {
         let (pool, test) = (self.pool, &self.tests[place]);
-        let trace = pool.scratch.join(format!("{place}.{time}.trace"));
-        let output = pool.scratch.join(format!("{place}.{time}.out"));
+        let trace = pool.traces.join(format!("{place}.{time}.trace"));
+        let output = pool.outputs.join(format!("{place}.{time}.out"));
         let timeout = test.timeout.or(pool.timeout);
         let ran = std::fs::create_dir(&trace).and_then(|()| {
             let library = pool.preload.prepare(&trace, Room::TEST);
             let streams = Streams::File(&output);
             self.processes.run(test, pool.root, &trace, streams, timeout, library)
         });
-        let (ran, trace_left) = collect(ran, &trace, self.collector);
+        let (ran, mut trace_left) = collect(ran, &trace, self.collector);
+        trace_left.uses.add_read(&self.inherited);
         let _ = std::fs::remove_file(&output);
         let _ = std::fs::remove_dir_all(&trace);
         Finished { test: place, ran, trace: trace_left, times: 1, unstable: false }
@@ -189,7 +198,7 @@ fn collect(ran: std::io::Result<Ran>, trace: &Path, collector: &Collector) -> (R
         Ran { outcome, ending: error.to_string(), ..Ran::failed() }
     });
     let reading = if ran.trapped { Reading::AfterTrap } else { Reading::Exact };
-    let mut collected = collector.collect_as(trace, reading);
+    let mut collected = collector.collect_as(trace, reading, ran.process);
     // What was said is clearer than what could still be written.
     if ran.unclean.is_some() {
         collected.unclean.clone_from(&ran.unclean);
@@ -206,9 +215,10 @@ pub fn run_attached(
 ) -> std::io::Result<Finished> {
     let trace = scratch.join("trace");
     std::fs::create_dir(&trace)?;
-    let processes = Processes::default();
+    let processes = Processes::new(preload.keeper());
     let library = preload.prepare(&trace, Room::TEST);
     let ran = processes.run(test, root, &trace, Streams::Own, None, library);
-    let (ran, trace) = collect(ran, &trace, &Collector::default());
+    let (ran, mut trace) = collect(ran, &trace, &Collector::default());
+    trace.uses.add_read(&inherited::files(root, 0..));
     Ok(Finished { test: 0, ran, trace, times: 1, unstable: false })
 }

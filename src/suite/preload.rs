@@ -1,13 +1,13 @@
 //! The library that is preloaded into the processes of tests and builds, to
 //! see which files of the project they use.
 
+use super::helper::{self, Made};
+use super::keeper;
 use crate::compiler::runtime;
-use crate::compiler::toolchain::Compiler;
-use crate::ids::FpHasher;
 use crate::trace::uses::{self, Room};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Tells the keeper of a test which library its processes get.
 pub const VARIABLE: &str = "EDGEWISE_PRELOAD";
@@ -18,9 +18,10 @@ const ASAN: &str = "ASAN_OPTIONS";
 const ASAN_ORDER: &str = "verify_asan_link_order=0";
 const LIBRARY: &str = "libedgewise-files.so";
 
-/// The library, or why there is none.
+/// The library, or why there is none; and what starts processes with it.
 pub struct Preload {
     library: Result<PathBuf, String>,
+    keeper: Option<PathBuf>,
     root: PathBuf,
     /// Where the library is, if it could not stay in the state directory.
     _elsewhere: Option<tempfile::TempDir>,
@@ -44,7 +45,13 @@ impl Preload {
         });
         let library = library.and_then(|library| try_out(&library).map(|()| library));
         let library = library.map_err(|why| format!("file uses are not recorded: {why}"));
-        Self { library, root: root.to_path_buf(), _elsewhere: elsewhere }
+        let keeper = keeper::make(state);
+        Self { library, keeper, root: root.to_path_buf(), _elsewhere: elsewhere }
+    }
+
+    /// The small keeper, if there is one.
+    pub fn keeper(&self) -> Option<&Path> {
+        self.keeper.as_deref()
     }
 
     /// Makes the log in a trace directory. Returns the library that is to be
@@ -80,6 +87,18 @@ pub fn add_to(command: &mut Command, library: &OsStr, get: impl Fn(&str) -> Opti
     command.env(ASAN, joined(ASAN, OsStr::new(ASAN_ORDER)));
 }
 
+/// The same, with the variables as they are here and as the command changes them.
+pub fn add(command: &mut Command, library: &OsStr) {
+    let changed = command.get_envs().filter(|(name, _)| *name == PRELOAD || *name == ASAN);
+    let changed: Vec<(OsString, Option<OsString>)> = changed
+        .map(|(name, value)| (name.to_os_string(), value.map(OsStr::to_os_string)))
+        .collect();
+    add_to(command, library, |name| match changed.iter().find(|(known, _)| known == name) {
+        Some((_, value)) => value.clone(),
+        None => std::env::var_os(name),
+    });
+}
+
 /// Whether LD_PRELOAD can name it.
 fn is_plain(path: &Path) -> bool {
     path.to_str().is_some_and(|path| !path.contains([' ', '\t', '\n', ':', '$']))
@@ -87,46 +106,21 @@ fn is_plain(path: &Path) -> bool {
 
 /// The library in the state directory, made if it is not there.
 fn compile(state: &Path) -> Result<PathBuf, String> {
-    let compiler = ["cc", "gcc", "clang"].iter().find_map(|name| Compiler::find(name));
-    let compiler = compiler.ok_or("there is no C compiler")?;
-    let mut hasher = FpHasher::new("preload");
-    hasher.fp(&runtime::files_fingerprint());
-    // Asking it for its version takes longer than a test.
-    let program = compiler.display().to_string();
-    let stamp = std::fs::metadata(&program).and_then(|meta| Ok((meta.len(), meta.modified()?)));
-    hasher.str(&format!("{program} {:?}", stamp.ok()));
-    let directory = state.join("preload").join(hasher.finish().hex());
-    let library = directory.join(LIBRARY);
-    if library.exists() {
-        return library.canonicalize().map_err(|error| error.to_string());
-    }
-    let problem = |error: std::io::Error| error.to_string();
-    fs_err::create_dir_all(&directory).map_err(problem)?;
-    // In a directory of its own: others may be at it as well.
-    let scratch =
-        tempfile::Builder::new().prefix(".new").tempdir_in(&directory).map_err(problem)?;
-    runtime::write_files_sources(scratch.path()).map_err(problem)?;
-    let output = compiler
-        .command()
-        .current_dir(scratch.path())
-        .args(["-std=gnu11", "-O2", "-fPIC", "-shared", "-nostdlib", "-ffreestanding", "-w"])
-        .args(["-fvisibility=hidden", "-fno-stack-protector", "-fno-lto"])
-        .args(["-fno-delete-null-pointer-checks", "-Wl,--hash-style=gnu,-O1,-z,noexecstack"])
-        // Each mapping costs time at every start of a process.
-        .args(["-Wl,-z,norelro,-z,noseparate-code,--build-id=none"])
-        .args(["-o", LIBRARY, runtime::FILES_MAIN_SOURCE])
-        .env_remove(PRELOAD)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(problem)?;
-    if !output.status.success() {
-        let messages = String::from_utf8_lossy(&output.stderr);
-        let first = messages.lines().find_map(|line| line.split_once("error: "));
-        let first = first.map_or("", |(_, message)| message);
-        return Err(format!("the library does not compile: {first}"));
-    }
-    fs_err::rename(scratch.path().join(LIBRARY), &library).map_err(problem)?;
-    library.canonicalize().map_err(problem)
+    let made = Made {
+        name: LIBRARY,
+        sources: runtime::FILES_SOURCES,
+        main: runtime::FILES_MAIN_SOURCE,
+        flags: &[
+            "-fPIC",
+            "-shared",
+            "-fvisibility=hidden",
+            "-fno-delete-null-pointer-checks",
+            "-Wl,--hash-style=gnu,-O1,-z,noexecstack",
+            // Each mapping costs time at every start of a process.
+            "-Wl,-z,norelro,-z,noseparate-code,--build-id=none",
+        ],
+    };
+    helper::make(state, &made)
 }
 
 /// Whether a process starts with it, without a word: the loader complains of

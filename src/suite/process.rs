@@ -15,7 +15,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -40,6 +40,8 @@ pub struct Ran {
     pub parts: Vec<SubTest>,
     /// How its own process ended.
     pub status: ExitStatus,
+    /// The number that it had.
+    pub process: Option<u32>,
 }
 
 /// Where a test reads from and prints to.
@@ -63,6 +65,7 @@ impl Ran {
             printed: Vec::new(),
             parts: Vec::new(),
             status: ExitStatus::from_raw(1 << 8),
+            process: None,
         }
     }
 }
@@ -73,6 +76,8 @@ pub struct Processes {
     running: Mutex<HashMap<u32, Running>>,
     interrupted: AtomicBool,
     channel: std::io::Result<Channel>,
+    /// The small keeper.
+    keeper: Option<PathBuf>,
 }
 
 struct Running {
@@ -82,14 +87,17 @@ struct Running {
     unclean: Option<String>,
 }
 
-impl Default for Processes {
-    fn default() -> Self {
-        let interrupted = AtomicBool::new(false);
-        Self { running: Mutex::default(), interrupted, channel: Channel::open() }
-    }
-}
-
 impl Processes {
+    /// With a small keeper, if there is one.
+    pub fn new(keeper: Option<&Path>) -> Self {
+        Self {
+            running: Mutex::default(),
+            interrupted: AtomicBool::new(false),
+            channel: Channel::open(),
+            keeper: keeper.map(Path::to_path_buf),
+        }
+    }
+
     /// Ends all tests, now and later.
     pub fn interrupt(&self) {
         self.interrupted.store(true, Ordering::SeqCst);
@@ -156,30 +164,35 @@ impl Processes {
             if self.is_interrupted() {
                 return Err(std::io::ErrorKind::Interrupted.into());
             }
-            let mut keeper = Command::new("/proc/self/exe");
-            keeper.arg0(keeper::NAME).current_dir(&directory);
-            match &case.command {
-                TestCommand::Shell(command) => keeper.args(["/bin/sh", "-c", command]),
-                TestCommand::Words(words) => keeper.args(words),
+            let words: Vec<&OsStr> = match &case.command {
+                TestCommand::Shell(command) => ["/bin/sh", "-c", command].map(OsStr::new).to_vec(),
+                TestCommand::Words(words) => words.iter().map(OsStr::new).collect(),
             };
-            change_environment(&mut keeper, &case.environment);
-            if let Some(library) = preloaded {
-                keeper.env(preload::VARIABLE, library);
-            }
-            keeper.env(ENVIRONMENT, trace);
-            match streams {
-                Streams::File(output) => {
+            let is_own = matches!(streams, Streams::Own);
+            let small = self.keeper.as_deref();
+            let keeper = keeper::spawn(small, &words, is_own, to_say, |keeper| {
+                keeper.current_dir(&directory);
+                change_environment(keeper, &case.environment);
+                match preloaded {
+                    // A program without libraries does not notice it.
+                    Some(library) if small.is_some() => preload::add(keeper, library.as_os_str()),
+                    Some(library) => {
+                        keeper.env(preload::VARIABLE, library);
+                    }
+                    None => {}
+                }
+                keeper.env(ENVIRONMENT, trace);
+                // Signals of the terminal are for the test, as without us, if it is ours.
+                if let Streams::File(output) = streams {
                     let file = fs_err::File::create(output)?.into_parts().0;
                     let errors = match case.judgement.tap {
                         Some(_) => fs_err::File::create(errors_of(output))?.into_parts().0,
                         None => file.try_clone()?,
                     };
-                    keeper.stdin(Stdio::null()).stdout(file).stderr(errors).process_group(0);
+                    keeper.stdout(file).stderr(errors).process_group(0);
                 }
-                // Signals of the terminal are for the test, as without us.
-                Streams::Own => {}
-            }
-            let keeper = keeper::spawn(&mut keeper, to_say)?;
+                Ok(())
+            })?;
             let deadline = timeout.map(|timeout| start + timeout);
             let test =
                 Running { trace: trace.to_path_buf(), deadline, timed_out: false, unclean: None };
@@ -197,7 +210,10 @@ impl Processes {
         // Only now: as long as it is not waited for, nobody else has its number.
         keeper.wait()?;
         let Some(report) = Report::parse(&report) else {
-            return Err(std::io::Error::other("the keeper of the test was killed"));
+            return Err(match self.is_interrupted() {
+                true => std::io::ErrorKind::Interrupted.into(),
+                false => std::io::Error::other("the keeper of the test was killed"),
+            });
         };
         let (timed_out, mut unclean) =
             test.map_or((false, None), |test| (test.timed_out, test.unclean));
@@ -213,22 +229,36 @@ impl Processes {
             Streams::File(output) => output::read(output)?,
             Streams::Own => Vec::new(),
         };
+        let whole = match streams {
+            Streams::File(output) if case.judgement.reads_output() => output::read_whole(output)?,
+            Streams::Own if case.judgement.reads_output() => {
+                let why = "what it prints decides whether it passes, and nobody saw that";
+                unclean.get_or_insert(String::from(why));
+                Some(Vec::new())
+            }
+            _ => Some(Vec::new()),
+        };
         let Verdict { outcome, why: ending } = if timed_out {
             let why = format!("{}, ended after {:.1} s", report.status, duration.as_secs_f64());
             Verdict { outcome: Outcome::TimedOut, why }
         } else if self.is_interrupted() {
             Verdict { outcome: Outcome::Interrupted, why: report.status.to_string() }
+        } else if let Some(whole) = &whole {
+            case.judgement.judge(report.status, whole)
         } else {
-            case.judgement.judge(report.status, &printed)
+            let why =
+                String::from("it printed more than can be looked at, and has to be judged by it");
+            Verdict { outcome: Outcome::Failed, why }
         };
-        let parts = case.judgement.tap.map(|dialect| tap::parse(&printed, dialect).tests);
+        let whole = whole.unwrap_or_default();
+        let parts = case.judgement.tap.map(|dialect| tap::parse(&whole, dialect).tests);
         if let (Some(_), Streams::File(output)) = (&parts, streams) {
             printed.extend(output::read(&errors_of(output))?);
             let _ = std::fs::remove_file(errors_of(output));
         }
-        let status = report.status;
-        let (trapped, parts) = (report.trapped, parts.unwrap_or_default());
-        Ok(Ran { outcome, ending, duration, unclean, trapped, printed, parts, status })
+        let Report { status, trapped, process, .. } = report;
+        let parts = parts.unwrap_or_default();
+        Ok(Ran { outcome, ending, duration, unclean, trapped, printed, parts, status, process })
     }
 
     /// Takes what has been said so far. What a process says before it ends is

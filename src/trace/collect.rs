@@ -49,9 +49,9 @@ impl ProgramRan {
             let row = match probes.get(&id) {
                 _ if unit.index.untouched.is_some() => unit.full_row(),
                 Some(probes) if probes.len() == unit.index.probe_count as usize => {
-                    unit.derivation.edges_taken(probes, reading)
+                    unit.edges_taken(probes, reading)
                 }
-                None if unit.index.probe_count == 0 => unit.derivation.edges_taken(&[], reading),
+                None if unit.index.probe_count == 0 => unit.edges_taken(&[], reading),
                 // Dropped by the linker, or not what the record says.
                 _ => unit.full_row(),
             };
@@ -67,9 +67,32 @@ pub struct LoadedUnit {
     pub index: UnitIndex,
     pub raw: RawRecord,
     derivation: Derivation,
+    /// What follows from the bytes of its probes: most tests do in most units
+    /// what another did before.
+    known: Mutex<FxHashMap<Vec<u8>, EdgeBits>>,
 }
 
+/// As many ways through a unit are kept in mind.
+const KNOWN_MAX: usize = 128;
+
 impl LoadedUnit {
+    fn edges_taken(&self, probes: &[u8], reading: Reading) -> EdgeBits {
+        if reading != Reading::Exact {
+            return self.derivation.edges_taken(probes, reading);
+        }
+        let Ok(mut known) = self.known.lock() else {
+            return self.derivation.edges_taken(probes, reading);
+        };
+        if let Some(edges) = known.get(probes) {
+            return edges.clone();
+        }
+        let edges = self.derivation.edges_taken(probes, reading);
+        if known.len() < KNOWN_MAX {
+            known.insert(probes.to_vec(), edges.clone());
+        }
+        edges
+    }
+
     fn full_row(&self) -> EdgeBits {
         bitvec![u8, Lsb0; 1; self.derivation.edge_count()]
     }
@@ -204,11 +227,12 @@ struct Known {
 impl Collector {
     /// Collects what the processes of a test left in `directory`.
     pub fn collect(&self, directory: &Path) -> TestTrace {
-        self.collect_as(directory, Reading::Exact)
+        self.collect_as(directory, Reading::Exact, None)
     }
 
-    pub fn collect_as(&self, directory: &Path, reading: Reading) -> TestTrace {
-        let mut trace = TestTrace { uses: Uses::read(directory), ..TestTrace::default() };
+    /// The same for a test whose first process is known by its number.
+    pub fn collect_as(&self, directory: &Path, reading: Reading, first: Option<u32>) -> TestTrace {
+        let mut trace = TestTrace { uses: Uses::read_of(directory, first), ..TestTrace::default() };
         if let Err(problem) = self.collect_into(directory, reading, &mut trace) {
             trace.unclean = Some(problem);
         }
@@ -251,11 +275,12 @@ impl Collector {
         let mut entries = Entries::default();
         for module in &modules {
             let program = self.program(module)?;
+            let everything = module.everything();
             let of_main = (!program.mentions_main()).then_some(module.processes);
             for unit in &program.units {
-                unit.count_entries(&module.everything(), of_main, &mut entries);
+                unit.count_entries(&everything, of_main, &mut entries);
             }
-            program.add_rows(&module.everything(), reading, &mut trace.rows);
+            program.add_rows(&everything, reading, &mut trace.rows);
             for name in &cases {
                 let rows = trace.cases.entry(name.to_string()).or_default();
                 program.add_rows(&module.of_case(name), reading, rows);
@@ -432,7 +457,8 @@ pub fn load(module: Module) -> Result<ProgramRan, ModuleError> {
         let index = raw.index().map_err(damaged)?;
         let graphs = raw.graphs(&index).map_err(damaged)?;
         let derivation = Derivation::new(&index, graphs);
-        units.push(Arc::new(LoadedUnit { index, raw, derivation }));
+        let known = Mutex::default();
+        units.push(Arc::new(LoadedUnit { index, raw, derivation, known }));
     }
     let path = module.path;
     Ok(ProgramRan { path, link, units, outside_names, is_linked_elsewhere, is_untraced: false })

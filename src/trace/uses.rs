@@ -21,6 +21,8 @@ const MAGIC: &[u8; 8] = b"EDGWUSE1";
 const HEAD: usize = 80;
 const RECORD_HEAD: usize = 16;
 const COMPLETE: u32 = 1;
+/// Bytes of records: those of most tests are not more.
+const READ_AT_ONCE: u64 = 8 << 10;
 
 const READ: u16 = 1;
 const WRITTEN: u16 = 2;
@@ -153,21 +155,80 @@ pub fn note_first(directory: &Path, process: u32) -> io::Result<()> {
 impl Uses {
     /// What the processes left in a trace directory.
     pub fn read(directory: &Path) -> Self {
+        let first = std::fs::read_to_string(directory.join(FIRST_NAME)).ok();
+        Self::read_of(directory, first.and_then(|number| number.parse().ok()))
+    }
+
+    /// The same, with the number of the first process.
+    pub fn read_of(directory: &Path, first: Option<u32>) -> Self {
         if let Ok(why) = std::fs::read_to_string(directory.join(OFF_NAME)) {
             return Self { incomplete: Some(why), ..Self::default() };
         }
-        let Ok(log) = std::fs::read(directory.join(LOG_NAME)) else { return Self::default() };
+        let Ok(log) = Log::read(&directory.join(LOG_NAME)) else { return Self::default() };
         let more = std::fs::read(directory.join(MORE_NAME)).unwrap_or_default();
-        let first = std::fs::read_to_string(directory.join(FIRST_NAME)).ok();
-        let first = first.and_then(|number| number.parse().ok());
-        parse(&log, &more, first).unwrap_or_else(|| Self {
+        log.and_then(|log| parse(&log, &more, first)).unwrap_or_else(|| Self {
             incomplete: Some(String::from("the log of file uses is damaged")),
             ..Self::default()
         })
     }
 }
 
+/// The parts of a log that hold anything. Most of it is room that was not needed.
+struct Log {
+    /// With the texts behind it.
+    head: Vec<u8>,
+    records: Vec<u8>,
+}
+
+impl Log {
+    /// None if it is no log.
+    fn read(path: &Path) -> io::Result<Option<Self>> {
+        let file = std::fs::File::open(path)?;
+        let size = file.metadata()?.len();
+        let mut head = vec![0; HEAD];
+        file.read_exact_at(&mut head, 0)?;
+        let places = u64_at(&head, 16).zip(u64_at(&head, 32));
+        let Some((table, records)) = places.filter(|(table, _)| *table <= size) else {
+            return Ok(None);
+        };
+        head.resize(table as usize, 0);
+        file.read_exact_at(&mut head, 0)?;
+        Ok(Some(Self { head, records: records_in(&file, records, size)? }))
+    }
+}
+
+/// The records that begin at a place of a file, up to the last one there is.
+fn records_in(file: &std::fs::File, start: u64, size: u64) -> io::Result<Vec<u8>> {
+    let (mut bytes, mut at) = (Vec::new(), 0);
+    loop {
+        while at + RECORD_HEAD <= bytes.len() {
+            match u32_at(&bytes, at).map(|size| (size & !7) as usize) {
+                None | Some(0) => return Ok(bytes),
+                Some(length) => at += length,
+            }
+        }
+        let read = bytes.len();
+        let left = size.saturating_sub(start.saturating_add(read as u64));
+        if left == 0 {
+            return Ok(bytes);
+        }
+        bytes.resize(read + left.min(READ_AT_ONCE) as usize, 0);
+        file.read_exact_at(&mut bytes[read..], start + read as u64)?;
+    }
+}
+
 impl Uses {
+    /// Adds files that were open already.
+    pub fn add_read(&mut self, files: &[PathBuf]) {
+        for file in files {
+            let used = self.files.entry(file.clone()).or_default();
+            used.read = true;
+            used.listed |= file.is_dir();
+            used.made = false;
+            used.first = First::Input;
+        }
+    }
+
     /// Adds what a later run of the same test used.
     pub fn unite(&mut self, later: Self) {
         for (path, used) in later.files {
@@ -194,7 +255,8 @@ struct Record<'a> {
     text: &'a [u8],
 }
 
-fn parse(log: &[u8], more: &[u8], first: Option<u32>) -> Option<Uses> {
+fn parse(Log { head, records }: &Log, more: &[u8], first: Option<u32>) -> Option<Uses> {
+    let log = head.as_slice();
     if log.get(..8)? != MAGIC {
         return None;
     }
@@ -202,9 +264,9 @@ fn parse(log: &[u8], more: &[u8], first: Option<u32>) -> Option<Uses> {
         let directory = u32_at(log, 72)?;
         text_at(log, directory + text_at(log, directory)?.len() as u32 + 1)?
     });
-    let start = usize::try_from(u64_at(log, 32)?).ok()?;
+    let in_log = records;
     let mut records = Vec::new();
-    records_of(log.get(start..)?, &mut records)?;
+    records_of(in_log, &mut records)?;
     records_of(more, &mut records)?;
     let mut uses = Uses { incomplete: incomplete(&records, first), ..Uses::default() };
     if u32_at(log, 60)? != 0 {
