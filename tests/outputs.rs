@@ -318,7 +318,7 @@ fn the_order_is_that_of_edges_per_second() {
     let tests = listed(&selection["selected"]);
     assert_eq!(tests.len(), 4);
     let rate = |(_, edges, seconds): &(String, f64, f64)| edges / seconds.max(0.001);
-    assert!(tests.is_sorted_by(|a, b| rate(a) >= rate(b)), "{tests:?}");
+    assert!(tests.is_sorted_by(|a, b| rate(a) >= rate(b) * 0.999_999), "{tests:?}");
     assert!(tests.iter().any(|(_, edges, _)| *edges > 1.0), "{tests:?}");
     assert_eq!(selection["safe"], true);
     let names: Vec<String> = tests.into_iter().map(|(name, _, _)| name).collect();
