@@ -130,12 +130,14 @@ fn ctest_runs_the_selected_tests_and_no_others() {
     );
     assert_eq!(ran(&text), sorted(LEFT.iter().copied()), "{text}");
 
-    // The file, which older versions of CTest do not know.
+    // The file, which older versions of CTest do not know. It is looked for in the
+    // build directory.
     must(&project, &format!("{select} ctest-file > names"));
     assert_eq!(project.read("names").lines().collect::<Vec<_>>(), LEFT);
     let ctest = std::env::var("EDGEWISE_TEST_CTEST").unwrap_or_else(|_| String::from("ctest"));
     if must(&project, &format!("{ctest} --help")).contains("--tests-from-file") {
-        let text = must(&project, &format!("{ctest} --test-dir build --tests-from-file names"));
+        let text =
+            must(&project, &format!("{ctest} --test-dir build --tests-from-file \"$PWD/names\""));
         assert_eq!(ran(&text), sorted(LEFT.iter().copied()), "{text}");
     } else {
         println!("skipped: this CTest has no --tests-from-file");
@@ -267,7 +269,7 @@ fn make_runs_the_selected_tests_of_each_directory() {
     // It cannot be helped that make runs this as well.
     assert!(
         stderr(&output)
-            .contains("1 other tests from these, and runs them too; for example am/check-local")
+            .contains("automake runs 1 other test as well, which it cannot tell from these; for example am/check-local")
     );
     let text =
         must(&project, "\"$EDGEWISE\" select --format automake 2>/dev/null | xargs -r -L1 make");
@@ -316,7 +318,7 @@ fn the_order_is_that_of_edges_per_second() {
     let tests = listed(&selection["selected"]);
     assert_eq!(tests.len(), 4);
     let rate = |(_, edges, seconds): &(String, f64, f64)| edges / seconds.max(0.001);
-    assert!(tests.is_sorted_by(|a, b| rate(a) >= rate(b)), "{tests:?}");
+    assert!(tests.is_sorted_by(|a, b| rate(a) >= rate(b) * 0.999_999), "{tests:?}");
     assert!(tests.iter().any(|(_, edges, _)| *edges > 1.0), "{tests:?}");
     assert_eq!(selection["safe"], true);
     let names: Vec<String> = tests.into_iter().map(|(name, _, _)| name).collect();

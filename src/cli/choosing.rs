@@ -3,6 +3,7 @@
 use super::config::Config;
 use crate::report::Report;
 use crate::report::runners::{self, MakeTests};
+use crate::report::text::counted;
 use crate::suite::definition::{Source, Suite};
 use crate::suite::{TestCase, TestCommand};
 use anyhow::{anyhow, bail};
@@ -97,9 +98,9 @@ pub fn for_runner(
     let text = text.map_err(|what| anyhow!("{what}"))?;
     let brought = brought_along(tests, &chosen, runner);
     if let Some(first) = brought.first() {
-        let count = brought.len();
+        let count = counted(brought.len(), "other test");
         report.hints.push(format!(
-            "{kind} cannot tell {count} other tests from these, and runs them too; for example {first}"
+            "{kind} runs {count} as well, which it cannot tell from these; for example {first}"
         ));
     }
     Ok(text)

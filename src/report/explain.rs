@@ -125,7 +125,7 @@ impl Explanation {
         let files = self.files.iter();
         let files = files.map(|f| format!("{} {}: {}", one_line(&f.file), f.verb, f.role.says()));
         list(&mut out, "changed files", files);
-        let excluded = self.excluded.iter().map(|change| text::place(change));
+        let excluded = self.excluded.iter().map(text::place);
         list(&mut out, "changes in excluded code that it runs", excluded);
         out
     }

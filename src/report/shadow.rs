@@ -51,8 +51,8 @@ impl Shadow {
         };
         let by_name: HashMap<&str, &TestResult> =
             results.iter().filter(did_run).map(|result| (result.name.as_str(), result)).collect();
-        let mut shadow = Self::default();
-        shadow.seconds = by_name.values().map(|result| result.duration.as_secs_f64()).sum();
+        let seconds = results.iter().filter(did_run).map(|result| result.duration.as_secs_f64());
+        let mut shadow = Self { seconds: seconds.sum(), ..Self::default() };
         for name in skipped {
             let Some(result) = by_name.get(name.as_str()) else { continue };
             shadow.skipped.push(name.clone());

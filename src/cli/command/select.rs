@@ -20,7 +20,7 @@ use std::time::Duration;
   edgewise select
   edgewise select --explain parser/empty
   edgewise select --format json | jq -r '.selected[].name'
-  edgewise select --format ctest-file > tests && ctest --test-dir build --tests-from-file tests
+  edgewise select --format ctest-file >list && ctest --test-dir build --tests-from-file \"$PWD/list\"
   ctest --test-dir build -R \"$(edgewise select --format ctest-regex)\"
   edgewise select --format meson | xargs -r meson test -C build
   edgewise select --format automake | xargs -r -L1 make
