@@ -119,6 +119,12 @@ shape.o: shape.c shape.h
 \t$(CC) $(CFLAGS) -c shape.c
 ";
 
+const STATIC: &str = "\
+prog: static
+static: static.c
+\t$(CC) $(CFLAGS) -static -o static static.c
+";
+
 const TESTS: &[&str] =
     &["area", "edge", "sort", "name", "count", "scale", "color", "level", "other"];
 
@@ -316,6 +322,11 @@ fn changes_of_the_program_as_a_whole() {
 #[test]
 fn files_of_unknown_role_select_and_are_named() {
     let project = project();
+    // Of what a static program opens nobody knows.
+    project.write("static.c", "int main(void) { return 0; }\n");
+    project.write("Makefile", &(MAKEFILE.to_string() + STATIC));
+    project.write("tests.list", &(project.read("tests.list") + "unseen ./static\n"));
+    project.record();
     let select = |project: &Project| {
         let output = project.edgewise(&["select"]);
         let names = String::from_utf8(output.stdout).unwrap().lines().count();
@@ -323,12 +334,12 @@ fn files_of_unknown_role_select_and_are_named() {
     };
     project.write("data.txt", "input");
     let (names, said) = select(&project);
-    assert_eq!(names, TESTS.len());
+    assert_eq!(names, 1, "the others are known not to read it: {said}");
     assert!(said.contains("data.txt is new, and it is not known which tests read it"), "{said}");
     std::fs::remove_file(project.path("data.txt")).unwrap();
     project.write("fresh.c", "int fresh;");
     let (names, said) = select(&project);
-    assert_eq!(names, TESTS.len());
+    assert_eq!(names, TESTS.len() + 1);
     assert!(said.contains("fresh.c is new: it may become part of a program"), "{said}");
     std::fs::remove_file(project.path("fresh.c")).unwrap();
     project.write("scratch.out", "ignored");
