@@ -6,6 +6,7 @@ use super::snapshot::Source;
 use super::workspace::Workspace;
 use crate::history::format::FileState;
 use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
@@ -23,6 +24,8 @@ pub enum Role {
     Untraced,
     /// The user said that it matters to all.
     RetestAll,
+    /// Behind a link that leads out of the project, where uses are not recorded.
+    Elsewhere,
     /// Nobody knows who reads it.
     Unknown,
 }
@@ -111,7 +114,8 @@ pub fn changes(
         } else {
             Role::Unknown
         };
-        found.push((name.clone(), role));
+        let is_seen = role.is_for_all(source) || !is_elsewhere(&workspace.project.root, name);
+        found.push((name.clone(), if is_seen { role } else { Role::Elsewhere }));
     }
     Ok(found)
 }
@@ -119,6 +123,15 @@ pub fn changes(
 fn has_files(state: &FileState, directory: &str) -> bool {
     let below = state.range(directory.to_string()..).skip_while(|(name, _)| *name == directory);
     below.take(1).any(|(name, _)| name.starts_with(directory))
+}
+
+/// Whether a link on the way to a file leads out of the project. What is gone was
+/// where its directory is.
+fn is_elsewhere(root: &Path, name: &str) -> bool {
+    let Ok(inside) = root.canonicalize() else { return true };
+    let path = root.join(name);
+    let real = path.ancestors().skip(1).find_map(|directory| directory.canonicalize().ok());
+    real.is_none_or(|real| !real.starts_with(&inside))
 }
 
 /// What units include is found by preprocessing them again.
@@ -159,6 +172,9 @@ pub fn explain(
         Role::RetestAll => (format!("{file} {verb}, and retest-all names it"), None),
         Role::BuildDescription | Role::Source => {
             (format!("{file} {verb}, and it is not known which tests read it"), None)
+        }
+        Role::Elsewhere => {
+            (format!("{file} {verb}: it lies outside of the project, behind a link"), Some(IGNORE))
         }
         Role::Unknown => {
             (format!("{file} {verb}, and it is not known which tests read it"), Some(IGNORE))

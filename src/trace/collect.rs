@@ -206,8 +206,11 @@ pub struct Collector {
     /// Modules without records.
     plain: Mutex<BTreeSet<PathBuf>>,
     /// What a file that left no trace holds, if it has records.
-    untraced: Mutex<FxHashMap<PathBuf, (Stamp, Option<Arc<ProgramRan>>)>>,
+    untraced: Mutex<FxHashMap<PathBuf, Untraced>>,
 }
+
+/// When it was read, and what it is.
+type Untraced = (Stamp, Option<Arc<ProgramRan>>);
 
 /// Size and time of a file that was read.
 type Stamp = (u64, Option<SystemTime>);
