@@ -175,10 +175,11 @@ fn a_full_disk_leaves_the_history_as_it_was() {
     assert!(!before.is_empty() && before.len() < 300);
     let script = "cp -a .edgewise kept.d && mount -t tmpfs -o size=1200k none .edgewise && \
                   cp -a kept.d/. .edgewise/ && dd if=/dev/zero of=.edgewise/fill bs=1k 2>/dev/null; \
-                  \"$0\" run; echo \"code $?\" >&2; \"$0\" select; \"$0\" history gc; echo \"gc $?\" >&2; \
-                  \"$0\" history merge kept.d/history; echo \"merge $?\" >&2; \"$0\" select | cmp - first.out; \
-                  rm .edgewise/fill; \"$0\" run n1 && \"$0\" select | cmp - first.out && echo again >&2";
-    project.write("first.out", &project.ok(&["select"]));
+                  \"$0\" run; echo \"code $?\" >&2; \"$0\" select > after.out; \
+                  \"$0\" history gc; echo \"gc $?\" >&2; \
+                  \"$0\" history merge kept.d/history; echo \"merge $?\" >&2; \
+                  \"$0\" select | cmp - after.out && echo same >&2; \
+                  rm .edgewise/fill; \"$0\" run && test -z \"$(\"$0\" select)\" && echo again >&2";
     let output = Command::new("unshare")
         .current_dir(project.root())
         .args(["-rm", "sh", "-c", script, env!("CARGO_BIN_EXE_edgewise")])
@@ -186,13 +187,15 @@ fn a_full_disk_leaves_the_history_as_it_was() {
         .unwrap();
     let said = stderr(&output);
     assert!(said.contains("No space left on device"), "{said}");
-    for line in ["code 2", "gc 2", "merge 2", "again"] {
+    for line in ["code 2", "gc 2", "merge 2", "same", "again"] {
         assert!(said.lines().any(|said| said == line), "{line}: {said}");
     }
-    let selected = String::from_utf8_lossy(&output.stdout);
-    let mut names: Vec<&str> = selected.lines().map(|name| name.trim_start_matches("t/")).collect();
-    names.sort();
-    assert_eq!(names, before, "{said}");
+    // The first commits of the run may still have found room.
+    let after = project.read("after.out");
+    assert!(!after.is_empty());
+    for name in after.lines().map(|name| name.trim_start_matches("t/")) {
+        assert!(before.iter().any(|before| before == name), "{name} was recorded before");
+    }
 }
 
 #[test]
@@ -220,7 +223,8 @@ fn a_file_that_is_the_input_of_a_traced_command_counts() {
     project.write("data/other.txt", "x\n");
     project.ok(&["build"]);
     let script = "\"$0\" trace --test h/in -- ./prog < data/in.txt && \
-                  \"$0\" trace --test h/five -- sh -c './prog <&5' 5< data/other.txt";
+                  \"$0\" trace --test h/five -- sh -c './prog <&5' 5< data/other.txt && \
+                  \"$0\" trace --test h/three -- sh -c './prog <&3' 3< data/other.txt";
     let status = Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_edgewise")])
         .current_dir(project.root())
@@ -230,7 +234,7 @@ fn a_file_that_is_the_input_of_a_traced_command_counts() {
     project.write("data/in.txt", "y\n");
     assert_eq!(project.selected(), ["in"]);
     project.write("data/other.txt", "y\n");
-    assert_eq!(project.selected(), ["five", "in"]);
+    assert_eq!(project.selected(), ["five", "in", "three"]);
 }
 
 /// The test finds its name free. Once it is not, it does something else.

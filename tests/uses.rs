@@ -231,11 +231,11 @@ fn a_fixture_counts_for_its_users() {
     assert!(project.selected().is_empty(), "{:?}", select(&project));
     project.write("seed.txt", "2\n");
     let (selected, why) = select(&project);
-    assert_eq!(selected, ["later", "set_up", "user"], "{why}");
+    assert_eq!(selected, ["clean_up", "later", "set_up", "user"], "{why}");
     assert!(why.contains("it needs c/set_up, which is selected"), "{why}");
     project.write("seed.txt", "1\n");
     project.edit("set_up.c", "return !seed", "return seed == 0");
-    assert_eq!(project.selected(), ["later", "set_up", "user"]);
+    assert_eq!(project.selected(), ["clean_up", "later", "set_up", "user"]);
     // Whoever runs brings its fixture, and what cleans up behind it.
     let output = project.edgewise(&["test", "--json", "build/run.json"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

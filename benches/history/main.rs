@@ -24,6 +24,9 @@ struct Args {
     batch: u64,
     #[arg(long, default_value = "target/history-scale")]
     scratch: PathBuf,
+    /// Take the shards that are there from an earlier run
+    #[arg(long)]
+    reuse: bool,
     /// Cargo says this to every benchmark
     #[arg(long, hide = true)]
     bench: bool,
@@ -31,7 +34,7 @@ struct Args {
 
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    if args.scratch.exists() {
+    if args.scratch.exists() && !args.reuse {
         fs_err::remove_dir_all(&args.scratch)?;
     }
     fs_err::create_dir_all(&args.scratch)?;
@@ -39,16 +42,22 @@ fn main() -> anyhow::Result<()> {
     println!("| what | figure |\n|---|--:|");
     let edges = args.procedures * synthetic::EDGES;
     println!("| tests, edges | {}, {edges} |", args.tests);
-    let (shards, making, recording) = record(&args, &project)?;
-    println!("| recording all, commits of {} | {:.1} s |", args.batch, recording.as_secs_f64());
-    eprintln!("(making up the tests took {:.1} s)", making.as_secs_f64());
+    let shards = match args.reuse {
+        true => (0..args.shards).map(|shard| shard_path(&args, shard)).collect(),
+        false => {
+            let (shards, making, recording) = record(&args, &project)?;
+            println!("| recording all, commits of {} | {recording:.1?} |", args.batch);
+            eprintln!("(making up the tests took {making:.1?})");
+            shards
+        }
+    };
 
     let path = args.scratch.join("history");
     let inputs: Vec<History> =
         shards.iter().map(|path| History::open(path)).collect::<Result<_, _>>()?;
-    let start = Instant::now();
+    let start = Clock::start();
     let merged = merge(&inputs, &path)?;
-    println!("| merging {} shards | {:.1} s |", args.shards, start.elapsed().as_secs_f64());
+    println!("| merging {} shards | {} |", args.shards, start.seconds());
     ensure!(merged.tests as u64 == args.tests, "{} tests", merged.tests);
     drop(inputs);
     println!("| on disk | {:.0} MB |", fs_err::metadata(&path)?.len() as f64 / 1e6);
@@ -59,12 +68,49 @@ fn main() -> anyhow::Result<()> {
     check(&args, &project, &history)?;
     adds(&args, &project, &mut history)?;
     reads(&project, &history, "after these")?;
-    let start = Instant::now();
+    let start = Clock::start();
     history.compact()?;
-    println!("| gc | {:.1} s |", start.elapsed().as_secs_f64());
+    println!("| gc | {} |", start.seconds());
     reads(&project, &history, "after gc")?;
     println!("| memory at most | {} MB |", peak()? / 1024);
     Ok(())
+}
+
+fn shard_path(args: &Args, shard: u64) -> PathBuf {
+    args.scratch.join(format!("shard-{shard}"))
+}
+
+/// Wall time, and CPU time of this process.
+#[derive(Clone, Copy)]
+struct Clock {
+    wall: Instant,
+    cpu: Duration,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Self { wall: Instant::now(), cpu: cpu_time() }
+    }
+
+    fn elapsed(self) -> (Duration, Duration) {
+        (self.wall.elapsed(), cpu_time().saturating_sub(self.cpu))
+    }
+
+    fn seconds(self) -> String {
+        let (wall, cpu) = self.elapsed();
+        format!("{:.1} s, CPU {:.1} s", wall.as_secs_f64(), cpu.as_secs_f64())
+    }
+}
+
+fn cpu_time() -> Duration {
+    // SAFETY: all zeroes is a valid value of this plain structure, and the call only
+    // writes to it.
+    let time = unsafe {
+        let mut time: libc::timespec = std::mem::zeroed();
+        libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time);
+        time
+    };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// Records shards, and says how long it took to make tests up and to write them.
@@ -72,7 +118,7 @@ fn record(args: &Args, project: &Project) -> anyhow::Result<(Vec<PathBuf>, Durat
     let (mut making, mut recording) = (Duration::ZERO, Duration::ZERO);
     let mut shards = Vec::new();
     for shard in 0..args.shards {
-        let path = args.scratch.join(format!("shard-{shard}"));
+        let path = shard_path(args, shard);
         let mut history = History::open(&path)?;
         let tests: Vec<u64> = (shard..args.tests).step_by(args.shards as usize).collect();
         for batch in tests.chunks(args.batch as usize) {
@@ -113,7 +159,7 @@ fn adds(args: &Args, project: &Project, history: &mut History) -> anyhow::Result
     let mut times = Vec::new();
     for test in args.tests..args.tests + 100 {
         project.add(history, test);
-        let start = Instant::now();
+        let start = Clock::start();
         history.commit()?;
         times.push(start.elapsed());
     }
@@ -124,9 +170,9 @@ fn adds(args: &Args, project: &Project, history: &mut History) -> anyhow::Result
 fn reads(project: &Project, history: &History, when: &str) -> anyhow::Result<()> {
     let mut numbers = Numbers::new(9);
     let mut times = Vec::new();
-    let read = |procedure: usize| -> anyhow::Result<Duration> {
+    let read = |procedure: usize| -> anyhow::Result<(Duration, Duration)> {
         let (unit, place) = project.place(procedure);
-        let start = Instant::now();
+        let start = Clock::start();
         let column = history.column(unit, place)?;
         let tests = column.tests_on_edge(edgewise::ids::EdgeId::new(0), history.test_numbers());
         ensure!(tests.any() || column.is_empty(), "nobody took the first edge");
@@ -139,16 +185,22 @@ fn reads(project: &Project, history: &History, when: &str) -> anyhow::Result<()>
     }
     tell(&format!("reading a procedure, {when}"), &mut times);
     let most = (0..5).map(|_| read(project.most_entered())).collect::<anyhow::Result<Vec<_>>>()?;
-    let most = most.into_iter().max().unwrap_or_default();
-    println!("| reading the one that most tests enter, {when} | {} |", milliseconds(most));
+    let (wall, cpu) = (most.iter().map(|m| m.0).max(), most.iter().map(|m| m.1).max());
+    let (wall, cpu) =
+        (milliseconds(wall.unwrap_or_default()), milliseconds(cpu.unwrap_or_default()));
+    println!("| reading the one that most tests enter, {when} | {wall}, CPU {cpu} |");
     Ok(())
 }
 
-fn tell(what: &str, times: &mut [Duration]) {
-    times.sort();
-    let middle = milliseconds(times[times.len() / 2]);
-    println!("| {what}, median | {middle} |");
-    println!("| {what}, the slowest | {} |", milliseconds(times[times.len() - 1]));
+fn tell(what: &str, times: &mut [(Duration, Duration)]) {
+    let mut sorted = |which: fn(&(Duration, Duration)) -> Duration| {
+        times.sort_by_key(which);
+        let of = |place: usize| milliseconds(which(&times[place]));
+        (of(times.len() / 2), of(times.len() - 1))
+    };
+    let (wall, cpu) = (sorted(|time| time.0), sorted(|time| time.1));
+    println!("| {what}, median | {}, CPU {} |", wall.0, cpu.0);
+    println!("| {what}, the slowest | {}, CPU {} |", wall.1, cpu.1);
 }
 
 fn milliseconds(time: Duration) -> String {

@@ -70,7 +70,7 @@ pub fn merge(inputs: &[History], out: &Path) -> Result<Merged, StoreError> {
         let from = from.ok_or_else(|| history.store.damaged("a part is missing"))?;
         at.push((id, history.store.copy(*from, &mut writer)?));
     }
-    let failed = |error| StoreError::Io { path: out.display().to_string(), source: error };
+    let failed = |why| StoreError::Io { path: out.display().to_string(), why };
     let at = writer.put_value(&at).map_err(failed)?;
     let parts: Vec<Part<'_>> =
         inputs.iter().zip(&places).flat_map(|(history, places)| history.parts(0, places)).collect();

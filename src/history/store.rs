@@ -32,8 +32,8 @@ pub enum StoreError {
     Version { path: String, found: u32 },
     #[error("{path}: the history is damaged ({what})")]
     Damaged { path: String, what: &'static str },
-    #[error("{path}: {source}")]
-    Io { path: String, source: std::io::Error },
+    #[error("{path}: {why}")]
+    Io { path: String, why: std::io::Error },
 }
 
 /// An open history file, or one that is not there yet.
@@ -79,8 +79,8 @@ impl Store {
         self.end
     }
 
-    fn io(&self, source: std::io::Error) -> StoreError {
-        StoreError::Io { path: self.path.display().to_string(), source }
+    fn io(&self, why: std::io::Error) -> StoreError {
+        StoreError::Io { path: self.path.display().to_string(), why }
     }
 
     pub(super) fn damaged(&self, what: &'static str) -> StoreError {

@@ -20,11 +20,12 @@ use std::time::{Duration, Instant};
 
 /// The name this program is called by as a keeper.
 pub const NAME: &str = "edgewise-keeper";
-/// The descriptor that a keeper reports to, if its input is that of the test.
-const REPORT: i32 = 3;
-/// Otherwise it is its own input, in the place of which the test gets nothing: so
-/// that it can be started without a copy of this process.
+/// The descriptor that a keeper reports to: its own input, in the place of which
+/// the test gets nothing. So it can be started without a copy of this process.
 const REPORT_AS_INPUT: i32 = 0;
+/// Where the test has our input, and whatever else is open here, it is one from
+/// here on: harnesses use the small ones.
+const REPORT_FROM: i32 = 100;
 /// How long leftovers of a test may take to end.
 const GRACE: Duration = Duration::from_millis(300);
 /// The exit code of a test whose command is not there, as of a shell.
@@ -122,22 +123,27 @@ pub fn spawn(
     prepare: impl FnOnce(&mut Command) -> std::io::Result<()>,
 ) -> std::io::Result<Child> {
     let mut keeper = Command::new(small.unwrap_or(Path::new("/proc/self/exe")));
-    let report = if own_input { REPORT } else { REPORT_AS_INPUT };
-    keeper.arg0(NAME).arg(report.to_string()).args(words);
-    prepare(&mut keeper)?;
+    keeper.arg0(NAME);
     if !own_input {
+        keeper.arg(REPORT_AS_INPUT.to_string()).args(words);
+        prepare(&mut keeper)?;
         keeper.stdin(Stdio::from(OwnedFd::from(to_say)));
         return keeper.spawn();
     }
-    let pipe = to_say.as_raw_fd();
-    // SAFETY: only calls that are safe behind a fork.
+    // SAFETY: a question about a descriptor that is open, whose copy nobody else has.
+    let high = unsafe {
+        let high = libc::fcntl(to_say.as_raw_fd(), libc::F_DUPFD_CLOEXEC, REPORT_FROM);
+        (high >= 0).then(|| OwnedFd::from_raw_fd(high))
+    };
+    let to_say = high.unwrap_or_else(|| OwnedFd::from(to_say));
+    let report = to_say.as_raw_fd();
+    keeper.arg(report.to_string()).args(words);
+    prepare(&mut keeper)?;
+    // SAFETY: only a call that is safe behind a fork.
     unsafe {
-        keeper.pre_exec(move || {
-            let result = match pipe {
-                REPORT => libc::fcntl(REPORT, libc::F_SETFD, 0),
-                _ => libc::dup2(pipe, REPORT),
-            };
-            if result < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+        keeper.pre_exec(move || match libc::fcntl(report, libc::F_SETFD, 0) {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
         });
     }
     keeper.spawn()
