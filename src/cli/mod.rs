@@ -11,6 +11,7 @@ mod detecting;
 pub mod exit;
 pub mod files;
 mod interrupt;
+mod listed;
 mod made_of;
 mod matrix;
 mod outside;
