@@ -154,6 +154,25 @@ fn a_change_within_the_tick_in_which_it_was_read_is_seen() {
 }
 
 #[test]
+fn a_flag_that_made_no_difference_when_it_was_built_counts_later() {
+    let project = small();
+    let makefile = project.read("Makefile");
+    project.write("Makefile", &makefile.replace("-o prog", "-DSWITCH -o prog"));
+    project.write("main.c", &project.read("main.c"));
+    project.ok(&["build"]);
+    assert!(project.selected().is_empty(), "the text is the same");
+    std::thread::sleep(SETTLED);
+    assert!(project.selected().is_empty(), "and still is");
+    project.edit(
+        "main.c",
+        "    return VALUE - VALUE;",
+        "#ifdef SWITCH\n    return 0;\n#else\n    return VALUE - VALUE;\n#endif",
+    );
+    assert_eq!(project.selected(), ["none"]);
+    assert_eq!(project.selected(), ["none"], "from what is known of the program");
+}
+
+#[test]
 fn another_environment_is_another_text() {
     let project = small();
     std::thread::sleep(SETTLED);

@@ -5,7 +5,7 @@ use super::cache::Cache;
 use super::listed;
 use super::roles::UnitFiles;
 use super::snapshot::{self, Effort};
-use super::summary::{Summaries, files_read};
+use super::summary::{Summaries, files_read, variant};
 use crate::cfg::format::{RawRecord, UnitIndex};
 use crate::compiler::project::Project;
 use crate::compiler::text::seen::Seen;
@@ -86,7 +86,7 @@ impl Units {
     }
 
     pub fn count(&self) -> usize {
-        self.read.len()
+        self.read.values().filter(|unit| unit.raw_bytes().is_some()).count()
     }
 
     pub fn procedures_decoded(&self) -> usize {
@@ -170,12 +170,18 @@ impl Analysis<'_> {
         };
         let mut units = Vec::new();
         for unit in &version.units {
-            self.cache.summaries.add_unit(unit);
-            // A unit that is as it was recorded is the one that was recorded.
-            if !self.history.has_unit(unit.fingerprint()) {
-                self.units.add(unit.clone());
-            }
-            units.push(unit.fingerprint());
+            let recorded = self.units.get(self.history, unit.fingerprint())?;
+            let (id, unit) = match recorded {
+                // A unit that is as it was recorded is the one that was recorded.
+                Some(recorded) if recorded.index.command == unit.index.command => {
+                    (unit.fingerprint(), recorded)
+                }
+                Some(_) => (variant(unit), unit.clone()),
+                None => (unit.fingerprint(), unit.clone()),
+            };
+            self.cache.summaries.add_unit(id, &unit);
+            self.units.read.insert(id, unit);
+            units.push(id);
         }
         let now = Now { link: version.link, units, outside_names: version.outside_names };
         let is_settled =
@@ -204,7 +210,9 @@ impl Analysis<'_> {
                 continue;
             }
             match UnitVersion::of_raw(raw) {
-                Ok(unit) if unit.fingerprint() == *id => self.units.add(Arc::new(unit)),
+                Ok(unit) if unit.fingerprint() == *id || variant(&unit) == *id => {
+                    self.units.read.insert(*id, Arc::new(unit));
+                }
                 _ => return false,
             }
         }
@@ -223,7 +231,7 @@ impl Analysis<'_> {
             if self.cache.summaries.unit(*id).is_none()
                 && let Some(unit) = self.units.get(self.history, *id)?
             {
-                self.cache.summaries.add_unit(&unit);
+                self.cache.summaries.add_unit(*id, &unit);
             }
         }
         Ok(())
@@ -251,49 +259,55 @@ impl Analysis<'_> {
             others = listed::other_commands(self.listed, known);
         }
         for id in wanted {
-            if others.contains_key(id) {
+            let Some(summary) = summaries.unit(*id) else { continue };
+            if others.contains_key(&summary.fingerprint) {
                 doubtful.push((*id, None));
                 continue;
             }
-            let Some(summary) = summaries.unit(*id) else { continue };
             let compiler = Compiler::find(&summary.compiler);
             let compiler = compiler.and_then(|compiler| tools.fingerprint(&compiler, *began));
             let asked = compiler.map(|c| asked::id(self.project, c, summary.command));
             match asked.and_then(|asked| texts.unit(asked)) {
-                Some(now) if now == *id || old.contains(&now) => {
+                Some(now) if now == summary.fingerprint || old.contains(&now) => {
                     renewed.insert(*id, Ok(now));
                 }
                 _ => doubtful.push((*id, asked)),
             }
         }
         let mut work = Vec::new();
-        for (id, asked) in doubtful {
+        for (id, mut asked) in doubtful {
             if let Some(unit) = self.units.get(self.history, id)? {
+                // A history that was merged may have it with another command.
+                let command = Unit::of_index(&unit.index).command_id();
+                if summaries.unit(id).is_some_and(|summary| summary.command != command) {
+                    summaries.forget_programs();
+                    asked = None;
+                }
                 let symbols = asked.is_some_and(|asked| texts.expects_symbols(asked));
-                work.push((unit, asked, symbols));
+                work.push((id, unit, asked, symbols));
             }
         }
         // Those that take long come first.
-        work.sort_by_key(|(unit, ..)| std::cmp::Reverse(unit.index.procedures.len()));
+        work.sort_by_key(|(_, unit, ..)| std::cmp::Reverse(unit.index.procedures.len()));
         small_pages(work.len() < MANY);
         let seen = if work.is_empty() { Seen::default() } else { texts.seen() };
         let (project, began) = (self.project, *began);
         let done: Vec<_> = work
             .par_iter()
             .with_max_len(1)
-            .map(|(unit, asked, symbols)| {
+            .map(|(id, unit, asked, symbols)| {
                 let other = others.get(&unit.fingerprint());
                 let asked = *asked;
                 let renew = snapshot::Renew { project, seen: &seen, began, asked, other };
-                (unit.fingerprint(), renew.unit(unit, *symbols))
+                (*id, unit.fingerprint(), renew.unit(unit, *symbols))
             })
             .collect();
         let mut effort = Effort { units_preprocessed: done.len(), ..Effort::default() };
         let mut notes: Vec<Noted> = Vec::new();
-        for (id, result) in done {
+        for (id, then, result) in done {
             match result {
                 Ok((unit, note)) => {
-                    effort.units_analysed += usize::from(unit.fingerprint() != id);
+                    effort.units_analysed += usize::from(unit.fingerprint() != then);
                     effort.preprocessor_runs += 1 + usize::from(note.has_symbols);
                     if note.id.is_some() {
                         notes.push(note);

@@ -20,6 +20,10 @@ pub struct Notes {
     /// Whether the text of a unit had symbols, also where its note does not hold
     /// any more.
     symbolic: FxHashMap<Fingerprint, bool>,
+    /// Units whose notes do not hold now. They may hold again, once an edit is
+    /// undone.
+    #[serde(skip)]
+    failing: FxHashSet<Fingerprint>,
     #[serde(skip)]
     is_new: bool,
 }
@@ -83,7 +87,7 @@ enum Now<T> {
 impl Notes {
     /// The unit that was asked for, if it is what it was.
     pub fn unit(&self, id: Fingerprint) -> Option<Fingerprint> {
-        self.units.get(&id).map(|unit| unit.unit)
+        self.units.get(&id).filter(|_| !self.failing.contains(&id)).map(|unit| unit.unit)
     }
 
     pub fn expects_symbols(&self, id: Fingerprint) -> bool {
@@ -95,7 +99,7 @@ impl Notes {
         self.is_new
     }
 
-    /// Drops all notes that do not hold any more.
+    /// Finds out which notes hold.
     pub fn review(&mut self, began: Moment) {
         let files: Vec<Now<Stamp>> =
             self.files.par_iter().with_min_len(64).map(|file| file.now(began)).collect();
@@ -114,7 +118,7 @@ impl Notes {
         }
         self.is_new = true;
         let all = &self.files;
-        self.units.retain(|_, unit| {
+        let holds = |unit: &UnitNote| {
             let may_be_once = || unit.files.iter().any(|file| all[*file as usize].may_be_once);
             unit.files.iter().all(|file| match files[*file as usize] {
                 Now::Same => true,
@@ -126,19 +130,26 @@ impl Notes {
                     matches!(change.now, Now::Same)
                         || change.names.iter().all(|name| !unit.may_look_for(name, all))
                 })
-        });
-        // What is left holds for the new stamps as well.
+        };
+        let failing = self.units.iter().filter(|(_, unit)| !holds(unit)).map(|(id, _)| *id);
+        self.failing = failing.collect();
+        // What holds, holds for the new stamps as well; what does not still needs
+        // what it was noted with.
+        let failing = self.failing.iter().filter_map(|id| self.units.get(id));
+        let kept: FxHashSet<u32> =
+            failing.flat_map(|unit| unit.directories.iter().copied()).collect();
         for (file, now) in self.files.iter_mut().zip(files) {
             if let Now::Touched(Some(stamp)) = now {
                 file.stamp = stamp;
             }
         }
-        for (directory, change) in self.directories.iter_mut().zip(directories) {
-            if let Now::Touched(Some(new)) = change.now {
-                *directory = new;
+        for (number, change) in (0..).zip(directories) {
+            if let Now::Touched(Some(new)) = change.now
+                && !kept.contains(&number)
+            {
+                self.directories[number as usize] = new;
             }
         }
-        self.compact();
     }
 
     /// What need not be read again, after a review.
@@ -175,15 +186,14 @@ impl Notes {
         for run in runs {
             let Some(id) = run.id else { continue };
             self.is_new |= self.symbolic.insert(id, run.has_symbols) != Some(run.has_symbols);
-            let Some(grounds) = run.grounds else {
-                self.is_new |= self.units.remove(&id).is_some();
-                continue;
-            };
+            let Some(grounds) = run.grounds else { continue };
             if let Some(unit) = tables.unit(self, &grounds, run.unit) {
                 self.is_new = true;
+                self.failing.remove(&id);
                 self.units.insert(id, unit);
             }
         }
+        self.compact();
     }
 
     /// Forgets what no unit rests on.
