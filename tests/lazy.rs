@@ -18,7 +18,7 @@ use support::Project;
 const SETTLED: Duration = Duration::from_millis(2300);
 
 fn seeds() -> u64 {
-    std::env::var("EDGEWISE_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(8)
+    std::env::var("EDGEWISE_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(4)
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn small() -> Project {
     project.write(
         "main.c",
         "#include \"value.h\"\nint main(int argc, char **argv)\n{\n    (void)argv;\n    \
-         return argc > 1 ? other(argc) : VALUE - 1;\n}\n",
+         if (argc > 1)\n        return other(argc);\n    return VALUE - VALUE;\n}\n",
     );
     project.write(
         "other.c",
@@ -151,6 +151,25 @@ fn a_change_within_the_tick_in_which_it_was_read_is_seen() {
         project.write("value.h", "#define VALUE 1\nint other(int n);\n");
         assert!(project.selected().is_empty(), "{number}");
     }
+}
+
+#[test]
+fn a_flag_that_made_no_difference_when_it_was_built_counts_later() {
+    let project = small();
+    let makefile = project.read("Makefile");
+    project.write("Makefile", &makefile.replace("-o prog", "-DSWITCH -o prog"));
+    project.write("main.c", &project.read("main.c"));
+    project.ok(&["build"]);
+    assert!(project.selected().is_empty(), "the text is the same");
+    std::thread::sleep(SETTLED);
+    assert!(project.selected().is_empty(), "and still is");
+    project.edit(
+        "main.c",
+        "    return VALUE - VALUE;",
+        "#ifdef SWITCH\n    return 0;\n#else\n    return VALUE - VALUE;\n#endif",
+    );
+    assert_eq!(project.selected(), ["none"]);
+    assert_eq!(project.selected(), ["none"], "from what is known of the program");
 }
 
 #[test]

@@ -2,14 +2,23 @@
 //! recorded, beside the preprocessor runs that a change asks for, in one run.
 
 mod edits;
+mod measure;
 
 use anyhow::{Context, ensure};
 use clap::Parser;
+use edgewise::cfg::format::RawRecord;
+use edgewise::compiler::preprocess::{self, Job};
+use edgewise::compiler::project::Project;
+use edgewise::compiler::unit::Unit;
+use edgewise::history::History;
 use edits::Edit;
+use measure::{Cost, measured};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 #[derive(Parser)]
 struct Args {
@@ -29,6 +38,9 @@ struct Args {
     header: String,
     #[arg(long, default_value_t = 7)]
     repeat: usize,
+    /// How often all units are preprocessed
+    #[arg(long, default_value_t = 2)]
+    repeat_all: usize,
     /// Cargo says this to every benchmark
     #[arg(long, hide = true)]
     bench: bool,
@@ -41,161 +53,152 @@ fn main() -> anyhow::Result<()> {
     let mut args = Args::parse();
     args.edgewise = args.edgewise.canonicalize()?;
     args.project = args.project.canonicalize()?;
-    let units = commands(&args)?;
-    println!("{} units, {} lines\n", units.len(), lines(&args.project)?);
-    println!(
-        "| change | selected | preprocessed | analysed | records read | procedures decoded | preprocessor alone | select | ratio |"
-    );
-    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+    let units = Units::read(&args)?;
+    println!("{} units, {} lines of C\n", units.all.len(), lines(&args.project)?);
+    println!("Each cell: wall time, CPU time of all processes.\n");
+    println!("| change | `cc -E` of each unit | all runs it needs | select | select / runs |");
+    println!("|---|--:|--:|--:|--:|");
+    let mut efforts = Vec::new();
 
     std::thread::sleep(SETTLED);
     select(&args)?;
-    let (time, answer) = best(args.repeat, || select(&args))?;
-    row("nothing", &answer, None, time);
+    let mut best = Cost::MOST;
+    let mut answer = Value::Null;
+    for _ in 0..2 * args.repeat {
+        let (cost, said) = measured(|| select(&args))?;
+        best = best.min(cost);
+        answer = said;
+    }
+    println!("| nothing | - | - | {best} | - |");
+    efforts.push(("nothing", answer));
 
     let edit = Edit::line(&args.project.join(&args.source), &args.edit)?;
-    let wanted: Vec<&Unit> = units.iter().filter(|unit| unit.reads(&args.source)).collect();
-    ensure!(!wanted.is_empty(), "no unit is made of {}", args.source);
-    changed(&args, "one unit", &wanted, 1)?;
+    let one = units.all.iter().filter(|unit| unit.files.contains(&args.source)).collect();
+    efforts.push(("one unit", changed(&args, &units, "one unit", one, args.repeat)?));
     edit.undo()?;
 
     let edit = Edit::top(&args.project.join(&args.header), "/* Seen by all. */\n")?;
-    let wanted: Vec<&Unit> = units.iter().collect();
-    changed(&args, "a comment in a header of all units", &wanted, 2)?;
+    let what = "a comment in a header of all units";
+    let all = units.all.iter().collect();
+    efforts.push((what, changed(&args, &units, what, all, args.repeat_all)?));
     edit.undo()?;
-    Ok(())
-}
 
-/// Measures preprocessor and selection by turns.
-fn changed(args: &Args, what: &str, units: &[&Unit], threads: usize) -> anyhow::Result<()> {
-    let (mut alone, mut all) = (Duration::MAX, (Duration::MAX, Value::Null));
-    for _ in 0..args.repeat {
-        alone = alone.min(preprocess(units, threads)?);
-        let taken = select(args)?;
-        if taken.0 < all.0 {
-            all = taken;
-        }
-    }
-    row(what, &all.1, Some(alone), all.0);
-    Ok(())
-}
-
-fn row(what: &str, answer: &Value, alone: Option<Duration>, time: Duration) {
-    let milliseconds = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1e3);
-    let effort = |key: &str| answer["effort"][key].to_string();
-    let selected = answer["selected"].as_array().map_or(0, Vec::len);
     println!(
-        "| {what} | {selected} | {} | {} | {} | {} | {} | {} | {} |",
-        effort("units_preprocessed"),
-        effort("units_analysed"),
-        effort("units_read"),
-        effort("procedures_decoded"),
-        alone.map_or(String::from("-"), milliseconds),
-        milliseconds(time),
-        alone.map_or(String::from("-"), |alone| format!(
-            "{:.2}",
-            time.as_secs_f64() / alone.as_secs_f64()
-        )),
+        "\n| change | selected | units preprocessed | runs | analysed | records read | procedures decoded | pairs visited |"
     );
-}
-
-fn best(
-    repeat: usize,
-    mut run: impl FnMut() -> anyhow::Result<(Duration, Value)>,
-) -> anyhow::Result<(Duration, Value)> {
-    let mut best = run()?;
-    for _ in 1..repeat {
-        let next = run()?;
-        if next.0 < best.0 {
-            best = next;
-        }
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|");
+    for (what, answer) in efforts {
+        let effort = |key: &str| answer["effort"][key].to_string();
+        println!(
+            "| {what} | {} | {} | {} | {} | {} | {} | {} |",
+            answer["selected"].as_array().map_or(0, Vec::len),
+            effort("units_preprocessed"),
+            effort("preprocessor_runs"),
+            effort("units_analysed"),
+            effort("units_read"),
+            effort("procedures_decoded"),
+            answer["statistics"]["pairs_visited"],
+        );
     }
-    Ok(best)
+    Ok(())
 }
 
-fn select(args: &Args) -> anyhow::Result<(Duration, Value)> {
-    let start = Instant::now();
+/// Measures preprocessors and selection by turns.
+fn changed(
+    args: &Args,
+    units: &Units,
+    what: &str,
+    wanted: Vec<&Recorded>,
+    repeat: usize,
+) -> anyhow::Result<Value> {
+    ensure!(!wanted.is_empty(), "no unit is concerned by {what}");
+    let (mut plain, mut runs, mut selection) = (Cost::MOST, Cost::MOST, Cost::MOST);
+    let mut answer = Value::Null;
+    // Once for what both have to read.
+    select(args)?;
+    for _ in 0..repeat {
+        plain = plain.min(measured(|| in_parallel(&wanted, |unit| units.plain(unit)))?.0);
+        runs = runs.min(measured(|| in_parallel(&wanted, |unit| units.needed(unit)))?.0);
+        let (cost, said) = measured(|| select(args))?;
+        selection = selection.min(cost);
+        answer = said;
+    }
+    println!("| {what} | {plain} | {runs} | {selection} | {} |", selection.over(runs));
+    Ok(answer)
+}
+
+fn select(args: &Args) -> anyhow::Result<Value> {
     let output = Command::new(&args.edgewise)
         .args(["select", "--format", "json"])
         .current_dir(&args.project)
         .output()?;
-    let time = start.elapsed();
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Ok((time, serde_json::from_slice(&output.stdout)?))
+    Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// A unit as its record says it is compiled.
-struct Unit {
-    directory: PathBuf,
+/// The units of all programs of the history.
+struct Units {
+    project: Project,
+    all: Vec<Recorded>,
+}
+
+struct Recorded {
     compiler: String,
-    arguments: Vec<String>,
-    source: String,
+    job: Job,
     files: Vec<String>,
 }
 
-impl Unit {
-    fn reads(&self, file: &str) -> bool {
-        self.files.iter().any(|name| name == file)
+impl Units {
+    fn read(args: &Args) -> anyhow::Result<Self> {
+        let project = Project::at(&args.project);
+        let history = History::open(&args.project.join(".edgewise/history"))?;
+        let mut programs = BTreeSet::new();
+        history.tests().for_each(|(_, test)| programs.extend(&test.programs));
+        let mut ids = BTreeSet::new();
+        for program in programs {
+            ids.extend(history.program(program)?.units);
+        }
+        let mut all = Vec::new();
+        for id in ids {
+            let index = RawRecord::new(history.unit(id)?)?.index()?;
+            let unit = Unit::of_index(&index);
+            let job = unit.job(&project).context("a unit without a compiler")?;
+            all.push(Recorded { compiler: unit.command.compiler, job, files: index.files });
+        }
+        Ok(Self { project, all })
     }
 
-    fn preprocess(&self) -> anyhow::Result<()> {
-        let status = Command::new(&self.compiler)
-            .current_dir(&self.directory)
-            .arg("-E")
-            .args(&self.arguments)
-            .arg(&self.source)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .output()?
-            .status;
-        ensure!(status.success(), "{} does not preprocess", self.source);
+    fn plain(&self, unit: &Recorded) -> anyhow::Result<()> {
+        let Job { directory, arguments, source, .. } = &unit.job;
+        let mut command = Command::new(&unit.compiler);
+        command.current_dir(directory).arg("-E").args(arguments).arg(source);
+        ensure!(command.output()?.status.success(), "{source} does not preprocess");
+        Ok(())
+    }
+
+    fn needed(&self, unit: &Recorded) -> anyhow::Result<()> {
+        preprocess::preprocess(&self.project, &unit.job, &[])?;
         Ok(())
     }
 }
 
-/// The units of all programs of the history.
-fn commands(args: &Args) -> anyhow::Result<Vec<Unit>> {
-    use edgewise::cfg::format::RawRecord;
-    let history = edgewise::history::History::open(&args.project.join(".edgewise/history"))?;
-    let mut ids = std::collections::BTreeSet::new();
-    for (_, test) in history.tests() {
-        for program in &test.programs {
-            ids.extend(history.program(*program)?.units);
-        }
-    }
-    let root = args.project.to_str().context("a path that is no text")?;
-    let mut units = Vec::new();
-    for id in ids {
-        let index = RawRecord::new(history.unit(id)?)?.index()?;
-        let expand = |word: &String| word.replace("%ROOT%", root);
-        let command = &index.command;
-        units.push(Unit {
-            directory: args.project.join(&command.directory),
-            compiler: command.compiler.clone(),
-            arguments: command.arguments.iter().map(expand).collect(),
-            source: expand(&command.source),
-            files: index.files.clone(),
-        });
-    }
-    Ok(units)
-}
-
-/// Preprocesses units, this many at a time.
-fn preprocess(units: &[&Unit], threads: usize) -> anyhow::Result<Duration> {
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let start = Instant::now();
+/// As many at a time as there are processors.
+fn in_parallel(
+    units: &[&Recorded],
+    run: impl Fn(&Recorded) -> anyhow::Result<()> + Sync,
+) -> anyhow::Result<()> {
+    let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         let work = || -> anyhow::Result<()> {
-            loop {
-                let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                let Some(unit) = units.get(number) else { return Ok(()) };
-                unit.preprocess()?;
+            while let Some(unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
+                run(unit)?;
             }
+            Ok(())
         };
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads: Vec<_> = (0..processors).map(|_| scope.spawn(work)).collect();
         threads.into_iter().try_for_each(|thread| thread.join().expect("a thread that works"))
-    })?;
-    Ok(start.elapsed())
+    })
 }
 
 /// Lines of C in the project.

@@ -14,6 +14,7 @@ pub mod exit;
 mod explaining;
 pub mod files;
 mod interrupt;
+mod listed;
 mod made_of;
 mod matrix;
 mod outside;

@@ -34,6 +34,13 @@ impl<'a> LoadedNames<'a> {
         Self { root, loaded, names: RefCell::default() }
     }
 
+    /// Whether any module that any test loaded knows a name, or may.
+    pub fn anyone_knows(&self, name: &str) -> bool {
+        let modules: BTreeSet<&String> =
+            self.loaded.values().flat_map(|list| list.iter()).collect();
+        modules.is_empty() || modules.iter().any(|module| self.module_knows(module, name))
+    }
+
     fn module_knows(&self, module: &str, name: &str) -> bool {
         let path = self.root.join(module);
         let mut names = self.names.borrow_mut();

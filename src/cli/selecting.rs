@@ -5,15 +5,17 @@ use super::build_state::BuildState;
 use super::cache::Cache;
 use super::concerned::{self, Concerned, Extent};
 use super::files::{self, Files};
+use super::listed;
 use super::made_of::MadeOf;
 use super::matrix::HistoryMatrix;
 use super::outside::LoadedNames;
 use super::roles::{self, Role, UnitFiles};
 use super::snapshot::{self, Effort, OldUnits, Source};
-use super::sources::{FromSources, Programs};
-use super::summary::files_read;
+use super::sources::{self, FromSources, Programs};
+use super::summary::{Summaries, files_read};
 use super::uses::{self, Seen};
 use super::workspace::Workspace;
+use crate::cfg::format::UnitIndex;
 use crate::history::History;
 use crate::history::format::{FileState, Outcome, Program, Test};
 use crate::history::store::StoreError;
@@ -45,6 +47,7 @@ pub fn select(
     source: Source,
     algorithm: Algorithm,
 ) -> anyhow::Result<Selected> {
+    sources::small_pages(source == Source::Sources);
     let built = BuildState::read(workspace)?;
     let mut cache = Cache::open(workspace);
     let files = Files::scan_knowing(workspace, &built, &mut cache.contents, cache.began)?;
@@ -71,6 +74,7 @@ pub fn select(
     if algorithm == Algorithm::All {
         selection.add_all(&candidates, &Reason::All);
     }
+    let outside = LoadedNames::new(&workspace.project.root, history, &candidates);
     let mut parts = Parts::default();
     let mut from_sources = None;
     let (concerned, unit_files) = match source {
@@ -78,11 +82,19 @@ pub fn select(
             let project = &workspace.project;
             let follows_calls = algorithm.follows_calls();
             let extent = if follows_calls { Extent::Whole } else { Extent::Concerned };
-            let mut sources = FromSources::analyse(project, history, &mut cache, &programs)?;
+            let listed = listed::units(workspace);
+            let mut sources =
+                FromSources::analyse(project, history, &mut cache, &programs, &listed)?;
             let concerned =
                 concerned::comparisons(history, &cache.summaries, &programs, &mut sources, extent)?;
-            let FromSources { files, units, effort, .. } = sources;
+            let FromSources { mut files, units, fresh, effort, .. } = sources;
             from_sources = Some((units, effort));
+            for unit in &fresh {
+                if is_harmless(unit, &programs, &cache.summaries, &outside) {
+                    files.all.extend(files_read(unit).cloned());
+                    files.sources.insert(unit.key.source.clone());
+                }
+            }
             (concerned, files)
         }
         Source::Build => from_build(workspace, history, &programs)?,
@@ -103,7 +115,6 @@ pub fn select(
     selection.by_files(&candidates, &files.now, &unit_files, source)?;
     let named = candidates.iter().map(|(id, _)| (*id, tests[id.ix()].name.as_str()));
     let matrix = HistoryMatrix::new(history, named);
-    let outside = LoadedNames::new(&workspace.project.root, history, &candidates);
     let excluded = workspace.config.excluded()?;
     let strict_lines = workspace.config.strict_lines;
     let options = Options { algorithm, strict_lines, exclusion: &excluded };
@@ -119,6 +130,7 @@ pub fn select(
     parts.analysed = outcome.analysed;
     parts.map = outcome.map;
     parts.statistics = outcome.statistics;
+    sources::small_pages(false);
     parts.effort = from_sources.map(|(units, effort)| Effort {
         units_read: units.count(),
         procedures_decoded: units.procedures_decoded(),
@@ -378,6 +390,31 @@ impl<'a> Selection<'a> {
             files,
         })
     }
+}
+
+/// Whether a unit that no program has would change none if it became part of it:
+/// nobody knows the names that it defines, and it does nothing by itself.
+fn is_harmless(
+    unit: &UnitIndex,
+    programs: &Programs,
+    summaries: &Summaries,
+    outside: &LoadedNames<'_>,
+) -> bool {
+    if unit.composition != select::program::empty_composition() {
+        return false;
+    }
+    let procedures = unit.procedures.iter().filter(|procedure| !procedure.is_static);
+    let variables = unit.definitions.iter().map(|d| &unit.symbols[d.symbol as usize]);
+    let variables = variables.filter(|symbol| !symbol.is_static).map(|symbol| &symbol.name);
+    let defined: HashSet<&str> =
+        procedures.map(|p| &p.name).chain(variables).map(String::as_str).collect();
+    let mut known = programs.values().flat_map(|(program, _)| {
+        let units = program.units.iter().filter_map(|id| summaries.unit(*id));
+        let names = units.flat_map(|unit| unit.names.lines());
+        names.chain(program.outside_names.iter().map(String::as_str))
+    });
+    !known.any(|name| defined.contains(name))
+        && !defined.iter().any(|name| outside.anyone_knows(name))
 }
 
 /// All programs as they are built, with the files of their units.

@@ -31,6 +31,8 @@ pub enum Source {
 pub struct Effort {
     pub units: usize,
     pub units_preprocessed: usize,
+    /// A second time for those with line numbers and the like in them.
+    pub preprocessor_runs: usize,
     pub units_analysed: usize,
     /// Records of which at least the index was read.
     pub units_read: usize,
@@ -81,6 +83,8 @@ pub struct Renew<'a> {
     pub began: Moment,
     /// What stands for the request, if its answer may be noted.
     pub asked: Option<Fingerprint>,
+    /// The unit with another command than that of its record, if so.
+    pub other: Option<&'a Unit>,
 }
 
 impl Renew<'_> {
@@ -89,14 +93,15 @@ impl Renew<'_> {
         &self,
         old: &Arc<UnitVersion>,
         expects_symbols: bool,
-    ) -> Result<(Arc<UnitVersion>, Option<Noted>), String> {
+    ) -> Result<(Arc<UnitVersion>, Noted), String> {
         let source = &old.index.key.source;
         let explain = |error: PreprocessError| {
             let error = error.to_string();
             let first = error.lines().find(|l| l.contains("error")).or(error.lines().next());
             format!("{source} does not preprocess: {}", first.unwrap_or_default())
         };
-        let unit = Unit::of_index(&old.index);
+        let recorded = Unit::of_index(&old.index);
+        let unit = self.other.unwrap_or(&recorded);
         let job = unit.job(self.project).map_err(explain)?;
         let names = self.asked.and_then(|_| asked::included(&job.arguments));
         let names = names.as_deref();
@@ -105,15 +110,15 @@ impl Renew<'_> {
         let (preprocessed, grounds) = observed.map_err(explain)?;
         let fingerprint = unit.fingerprint(self.project, &job, &preprocessed.text);
         let has_symbols = preprocessed.symbolic.is_some();
-        let noted = self.asked.map(|id| Noted { id, unit: fingerprint, has_symbols, grounds });
+        let noted = Noted { id: self.asked, unit: fingerprint, has_symbols, grounds };
         if fingerprint == old.fingerprint() {
             return Ok((old.clone(), noted));
         }
         let forced = forced_opaque(old);
         let known = Known::of_record(&old.index, old.graphs());
         let analysed =
-            unit::analyse_changes(self.project, &unit, &job, &preprocessed, &forced, &known);
-        let record = analysed.record(self.project, &unit, &job, old.index.untouched.clone());
+            unit::analyse_changes(self.project, unit, &job, &preprocessed, &forced, &known);
+        let record = analysed.record(self.project, unit, &job, old.index.untouched.clone());
         Ok((Arc::new(UnitVersion::of_record(record)), noted))
     }
 }

@@ -2,15 +2,17 @@
 //! have changed is preprocessed, and only what the change can concern is read.
 
 use super::cache::Cache;
+use super::listed;
 use super::roles::UnitFiles;
 use super::snapshot::{self, Effort};
-use super::summary::{Summaries, files_read};
-use crate::cfg::format::RawRecord;
+use super::summary::{Summaries, files_read, variant};
+use crate::cfg::format::{RawRecord, UnitIndex};
 use crate::compiler::project::Project;
 use crate::compiler::text::seen::Seen;
 use crate::compiler::text::stamp::Stamp;
 use crate::compiler::text::{Noted, asked};
 use crate::compiler::toolchain::Compiler;
+use crate::compiler::unit::Unit;
 use crate::history::History;
 use crate::history::format::Program;
 use crate::history::store::StoreError;
@@ -33,6 +35,8 @@ pub struct FromSources {
     pub now: BTreeMap<Fingerprint, Result<Now, String>>,
     pub units: Units,
     pub files: UnitFiles,
+    /// Units that the build system lists and no program has.
+    pub fresh: Vec<UnitIndex>,
     pub effort: Effort,
 }
 
@@ -82,7 +86,7 @@ impl Units {
     }
 
     pub fn count(&self) -> usize {
-        self.read.len()
+        self.read.values().filter(|unit| unit.raw_bytes().is_some()).count()
     }
 
     pub fn procedures_decoded(&self) -> usize {
@@ -99,8 +103,9 @@ impl FromSources {
         history: &History,
         cache: &mut Cache,
         programs: &Programs,
+        listed: &[Unit],
     ) -> Result<Self, StoreError> {
-        let mut analysis = Analysis { project, history, cache, units: Units::default() };
+        let mut analysis = Analysis { project, history, cache, listed, units: Units::default() };
         let mut built = BTreeMap::new();
         for (id, (program, _)) in programs {
             built.insert(*id, analysis.built(program)?);
@@ -112,6 +117,9 @@ impl FromSources {
         let Analysis { units, .. } = analysis;
         effort.units = wanted.len();
         let files = unit_files(&cache.summaries, &units, programs, &wanted, &renewed);
+        let is_new = |unit: &&Unit| !files.sources.contains(&unit.key.source);
+        let fresh: Vec<&Unit> = listed.iter().filter(is_new).collect();
+        let fresh = fresh.par_iter().filter_map(|unit| listed::analysed(project, unit)).collect();
         let now = built.into_iter().map(|(id, program)| (id, apply(program, &renewed))).collect();
         let used: FxHashSet<Fingerprint> = programs
             .values()
@@ -119,7 +127,7 @@ impl FromSources {
             .chain(wanted)
             .collect();
         cache.summaries.retain(|id| used.contains(&id));
-        Ok(Self { now, units, files, effort })
+        Ok(Self { now, units, files, fresh, effort })
     }
 }
 
@@ -139,6 +147,7 @@ struct Analysis<'a> {
     project: &'a Project,
     history: &'a History,
     cache: &'a mut Cache,
+    listed: &'a [Unit],
     units: Units,
 }
 
@@ -161,12 +170,18 @@ impl Analysis<'_> {
         };
         let mut units = Vec::new();
         for unit in &version.units {
-            self.cache.summaries.add_unit(unit);
-            // A unit that is as it was recorded is the one that was recorded.
-            if !self.history.has_unit(unit.fingerprint()) {
-                self.units.add(unit.clone());
-            }
-            units.push(unit.fingerprint());
+            let recorded = self.units.get(self.history, unit.fingerprint())?;
+            let (id, unit) = match recorded {
+                // A unit that is as it was recorded is the one that was recorded.
+                Some(recorded) if recorded.index.command == unit.index.command => {
+                    (unit.fingerprint(), recorded)
+                }
+                Some(_) => (variant(unit), unit.clone()),
+                None => (unit.fingerprint(), unit.clone()),
+            };
+            self.cache.summaries.add_unit(id, &unit);
+            self.units.read.insert(id, unit);
+            units.push(id);
         }
         let now = Now { link: version.link, units, outside_names: version.outside_names };
         let is_settled =
@@ -195,7 +210,9 @@ impl Analysis<'_> {
                 continue;
             }
             match UnitVersion::of_raw(raw) {
-                Ok(unit) if unit.fingerprint() == *id => self.units.add(Arc::new(unit)),
+                Ok(unit) if unit.fingerprint() == *id || variant(&unit) == *id => {
+                    self.units.read.insert(*id, Arc::new(unit));
+                }
                 _ => return false,
             }
         }
@@ -214,7 +231,7 @@ impl Analysis<'_> {
             if self.cache.summaries.unit(*id).is_none()
                 && let Some(unit) = self.units.get(self.history, *id)?
             {
-                self.cache.summaries.add_unit(&unit);
+                self.cache.summaries.add_unit(*id, &unit);
             }
         }
         Ok(())
@@ -232,43 +249,69 @@ impl Analysis<'_> {
             programs.values().flat_map(|(program, _)| program.units.iter().copied()).collect();
         let mut renewed: FxHashMap<Fingerprint, Renewed> = FxHashMap::default();
         let mut doubtful = Vec::new();
+        let mut others = FxHashMap::default();
+        if !self.listed.is_empty() {
+            let mut known = Vec::new();
+            for id in wanted {
+                known.extend(self.units.get(self.history, *id)?);
+            }
+            let known = known.iter().map(|unit| &unit.index);
+            others = listed::other_commands(self.listed, known);
+        }
         for id in wanted {
             let Some(summary) = summaries.unit(*id) else { continue };
+            if others.contains_key(&summary.fingerprint) {
+                doubtful.push((*id, None));
+                continue;
+            }
             let compiler = Compiler::find(&summary.compiler);
             let compiler = compiler.and_then(|compiler| tools.fingerprint(&compiler, *began));
             let asked = compiler.map(|c| asked::id(self.project, c, summary.command));
             match asked.and_then(|asked| texts.unit(asked)) {
-                Some(now) if now == *id || old.contains(&now) => {
+                Some(now) if now == summary.fingerprint || old.contains(&now) => {
                     renewed.insert(*id, Ok(now));
                 }
                 _ => doubtful.push((*id, asked)),
             }
         }
         let mut work = Vec::new();
-        for (id, asked) in doubtful {
+        for (id, mut asked) in doubtful {
             if let Some(unit) = self.units.get(self.history, id)? {
+                // A history that was merged may have it with another command.
+                let command = Unit::of_index(&unit.index).command_id();
+                if summaries.unit(id).is_some_and(|summary| summary.command != command) {
+                    summaries.forget_programs();
+                    asked = None;
+                }
                 let symbols = asked.is_some_and(|asked| texts.expects_symbols(asked));
-                work.push((unit, asked, symbols));
+                work.push((id, unit, asked, symbols));
             }
         }
         // Those that take long come first.
-        work.sort_by_key(|(unit, ..)| std::cmp::Reverse(unit.index.procedures.len()));
-        let (project, seen, began) = (self.project, Seen::default(), *began);
+        work.sort_by_key(|(_, unit, ..)| std::cmp::Reverse(unit.index.procedures.len()));
+        small_pages(work.len() < MANY);
+        let seen = if work.is_empty() { Seen::default() } else { texts.seen() };
+        let (project, began) = (self.project, *began);
         let done: Vec<_> = work
             .par_iter()
             .with_max_len(1)
-            .map(|(unit, asked, symbols)| {
-                let renew = snapshot::Renew { project, seen: &seen, began, asked: *asked };
-                (unit.fingerprint(), renew.unit(unit, *symbols))
+            .map(|(id, unit, asked, symbols)| {
+                let other = others.get(&unit.fingerprint());
+                let asked = *asked;
+                let renew = snapshot::Renew { project, seen: &seen, began, asked, other };
+                (*id, unit.fingerprint(), renew.unit(unit, *symbols))
             })
             .collect();
         let mut effort = Effort { units_preprocessed: done.len(), ..Effort::default() };
         let mut notes: Vec<Noted> = Vec::new();
-        for (id, result) in done {
+        for (id, then, result) in done {
             match result {
                 Ok((unit, note)) => {
-                    effort.units_analysed += usize::from(unit.fingerprint() != id);
-                    notes.extend(note);
+                    effort.units_analysed += usize::from(unit.fingerprint() != then);
+                    effort.preprocessor_runs += 1 + usize::from(note.has_symbols);
+                    if note.id.is_some() {
+                        notes.push(note);
+                    }
                     renewed.insert(id, Ok(unit.fingerprint()));
                     self.units.add(unit);
                 }
@@ -282,6 +325,16 @@ impl Analysis<'_> {
         }
         Ok((renewed, effort))
     }
+}
+
+/// How many units are so many that they need memory for long.
+const MANY: usize = 8;
+
+/// Whether memory comes in small pages: large ones take longer to be cleared than
+/// a selection may take.
+pub fn small_pages(small: bool) {
+    // SAFETY: it takes numbers only, and says how later pages come.
+    unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, libc::c_ulong::from(small), 0, 0, 0) };
 }
 
 /// Files of the units of both versions.

@@ -3,14 +3,14 @@
 use crate::cfg::format::UnitIndex;
 use crate::compiler::text::stamp::Stamp;
 use crate::compiler::unit::Unit;
-use crate::ids::Fingerprint;
+use crate::ids::{Fingerprint, FpHasher};
 use crate::select::version::UnitVersion;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 #[derive(Default, Serialize, Deserialize)]
 pub struct Summaries {
-    /// By the fingerprint of the unit.
+    /// By the fingerprint of the unit; see [`variant`].
     units: FxHashMap<Fingerprint, UnitSummary>,
     /// By the path relative to the root.
     programs: FxHashMap<String, ProgramSummary>,
@@ -24,6 +24,7 @@ pub struct Summaries {
 
 #[derive(Clone, Serialize, Deserialize)]
 pub struct UnitSummary {
+    pub fingerprint: Fingerprint,
     pub source: String,
     pub compiler: String,
     /// Stands for the unit's key and its command.
@@ -58,8 +59,9 @@ impl Summaries {
         unit.files.iter().filter_map(|number| self.files.get(*number as usize))
     }
 
-    pub fn add_unit(&mut self, unit: &UnitVersion) {
-        if self.units.contains_key(&unit.fingerprint()) {
+    pub fn add_unit(&mut self, id: Fingerprint, unit: &UnitVersion) {
+        let command = Unit::of_index(&unit.index).command_id();
+        if self.units.get(&id).is_some_and(|known| known.command == command) {
             return;
         }
         if self.numbers.is_empty() {
@@ -78,15 +80,16 @@ impl Summaries {
         names.sort_unstable();
         names.dedup();
         let summary = UnitSummary {
+            fingerprint: unit.fingerprint(),
             source: index.key.source.clone(),
             compiler: index.command.compiler.clone(),
-            command: Unit::of_index(index).command_id(),
+            command,
             files,
             names: names.join("\n"),
             acts: index.composition != crate::select::program::empty_composition(),
             has_main: index.procedures.iter().any(|p| !p.is_static && p.name == "main"),
         };
-        self.units.insert(unit.fingerprint(), summary);
+        self.units.insert(id, summary);
         self.is_new = true;
     }
 
@@ -110,6 +113,12 @@ impl Summaries {
         self.is_new = true;
     }
 
+    /// Forgets which units programs have.
+    pub fn forget_programs(&mut self) {
+        self.programs.clear();
+        self.is_new = true;
+    }
+
     /// Forgets units that are of no use any more, if there are many.
     pub fn retain(&mut self, keep: impl Fn(Fingerprint) -> bool) {
         let wanted = self.units.keys().filter(|id| keep(**id)).count();
@@ -120,6 +129,15 @@ impl Summaries {
             self.is_new = true;
         }
     }
+}
+
+/// What a unit goes by whose text is that of the history, but not its command:
+/// what differs in the command may make a difference later.
+pub fn variant(unit: &UnitVersion) -> Fingerprint {
+    let mut hasher = FpHasher::new("variant");
+    hasher.fp(&unit.fingerprint());
+    hasher.fp(&Unit::of_index(&unit.index).command_id());
+    hasher.finish()
 }
 
 /// Files that the preprocessor read for a unit.

@@ -8,7 +8,7 @@
 //! noted, and is preprocessed every time.
 
 pub mod asked;
-mod names;
+pub mod names;
 pub mod notes;
 mod observe;
 pub mod seen;

@@ -27,7 +27,7 @@ pub fn told(bytes: &[u8]) -> Told {
     let has = |what: &str| memmem::find(bytes, what.as_bytes()).is_some();
     let mut told = Told {
         is_fickle: FICKLE.iter().any(|what| has(what)),
-        may_be_once: has("once") && has("ragma"),
+        may_be_once: memmem::find_iter(bytes, b"once").any(|at| is_pragma(&bytes[..at])),
         names_symbol: crate::frontend::symbols::SYMBOLS.iter().any(|(name, _)| has(name)),
         ..Told::default()
     };
@@ -74,6 +74,14 @@ fn is_directive(before: &[u8]) -> bool {
     let end = before.iter().rposition(|byte| !BLANK.contains(byte)).map_or(0, |at| at + 1);
     let before = &before[..end];
     before.ends_with(b"#") || before.ends_with(b"%:") || before.ends_with(b"*/")
+}
+
+/// Whether what stands before a word may make it a pragma, as directive or as
+/// operator.
+fn is_pragma(before: &[u8]) -> bool {
+    let is_between = |byte: &u8| BLANK.contains(byte) || b"(\"".contains(byte);
+    let end = before.iter().rposition(|byte| !is_between(byte)).map_or(0, |at| at + 1);
+    before[..end].ends_with(b"ragma") || before[..end].ends_with(b"*/")
 }
 
 /// The bytes from a place on, without blanks and comments at their start.
@@ -159,6 +167,8 @@ mod tests {
         assert!(told(b"x = __TIMEST\\\nAMP__;").is_fickle);
         assert!(told(b"# embed \"x\"").is_fickle);
         assert!(told(b"#pragma once\n").may_be_once);
+        assert!(told(b"_Pragma ( \"once\")\n").may_be_once);
+        assert!(!told(b"#pragma pack(1)\n/* once */\n").may_be_once);
         assert!(!told(b"int a;").may_be_once);
     }
 }

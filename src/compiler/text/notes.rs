@@ -1,8 +1,9 @@
 //! Notes of preprocessor runs, and whether they still hold.
 
+use super::names::Told;
 use super::observe::Grounds;
-use super::seen::{Directory, Kind, Seen};
-use super::stamp::{Moment, Stamp};
+use super::seen::{Directory, Kind, Seen, SeenFile};
+use super::stamp::{Identity, Moment, Stamp};
 use crate::ids::Fingerprint;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -19,6 +20,10 @@ pub struct Notes {
     /// Whether the text of a unit had symbols, also where its note does not hold
     /// any more.
     symbolic: FxHashMap<Fingerprint, bool>,
+    /// Units whose notes do not hold now. They may hold again, once an edit is
+    /// undone.
+    #[serde(skip)]
+    failing: FxHashSet<Fingerprint>,
     #[serde(skip)]
     is_new: bool,
 }
@@ -28,9 +33,10 @@ struct FileNote {
     path: PathBuf,
     stamp: Stamp,
     content: Fingerprint,
-    /// Parts of the names that it includes, a line each.
-    words: String,
+    /// The names that it includes, a line each.
+    names: String,
     may_be_once: bool,
+    names_symbol: bool,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -45,7 +51,7 @@ struct DirectoryNote {
 #[derive(Clone, Serialize, Deserialize)]
 struct PlaceNote {
     path: PathBuf,
-    there: Option<(u64, u64, u32)>,
+    there: Option<Identity>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -55,13 +61,14 @@ struct UnitNote {
     files: Vec<u32>,
     directories: Vec<u32>,
     places: Vec<u32>,
-    words: String,
+    /// The names that its command includes, a line each.
+    names: String,
 }
 
 /// A run that is to be noted.
 pub struct Noted {
-    /// What was asked.
-    pub id: Fingerprint,
+    /// What was asked, if the answer may be noted.
+    pub id: Option<Fingerprint>,
     /// The fingerprint of the unit that came out.
     pub unit: Fingerprint,
     pub has_symbols: bool,
@@ -80,7 +87,7 @@ enum Now<T> {
 impl Notes {
     /// The unit that was asked for, if it is what it was.
     pub fn unit(&self, id: Fingerprint) -> Option<Fingerprint> {
-        self.units.get(&id).map(|unit| unit.unit)
+        self.units.get(&id).filter(|_| !self.failing.contains(&id)).map(|unit| unit.unit)
     }
 
     pub fn expects_symbols(&self, id: Fingerprint) -> bool {
@@ -92,7 +99,7 @@ impl Notes {
         self.is_new
     }
 
-    /// Drops all notes that do not hold any more.
+    /// Finds out which notes hold.
     pub fn review(&mut self, began: Moment) {
         let files: Vec<Now<Stamp>> =
             self.files.par_iter().with_min_len(64).map(|file| file.now(began)).collect();
@@ -111,7 +118,7 @@ impl Notes {
         }
         self.is_new = true;
         let all = &self.files;
-        self.units.retain(|_, unit| {
+        let holds = |unit: &UnitNote| {
             let may_be_once = || unit.files.iter().any(|file| all[*file as usize].may_be_once);
             unit.files.iter().all(|file| match files[*file as usize] {
                 Now::Same => true,
@@ -123,19 +130,53 @@ impl Notes {
                     matches!(change.now, Now::Same)
                         || change.names.iter().all(|name| !unit.may_look_for(name, all))
                 })
-        });
-        // What is left holds for the new stamps as well.
+        };
+        let failing = self.units.iter().filter(|(_, unit)| !holds(unit)).map(|(id, _)| *id);
+        self.failing = failing.collect();
+        // What holds, holds for the new stamps as well; what does not still needs
+        // what it was noted with.
+        let failing = self.failing.iter().filter_map(|id| self.units.get(id));
+        let kept: FxHashSet<u32> =
+            failing.flat_map(|unit| unit.directories.iter().copied()).collect();
         for (file, now) in self.files.iter_mut().zip(files) {
             if let Now::Touched(Some(stamp)) = now {
                 file.stamp = stamp;
             }
         }
-        for (directory, change) in self.directories.iter_mut().zip(directories) {
-            if let Now::Touched(Some(new)) = change.now {
-                *directory = new;
+        for (number, change) in (0..).zip(directories) {
+            if let Now::Touched(Some(new)) = change.now
+                && !kept.contains(&number)
+            {
+                self.directories[number as usize] = new;
             }
         }
-        self.compact();
+    }
+
+    /// What need not be read again, after a review.
+    pub fn seen(&self) -> Seen {
+        let seen = Seen::default();
+        for file in &self.files {
+            // One that was touched may have a note that is not of its stamp.
+            if Stamp::of(&file.path) != Some(file.stamp) {
+                continue;
+            }
+            let told = Told {
+                names: file.names.lines().map(String::from).collect(),
+                is_fickle: false,
+                may_be_once: file.may_be_once,
+                names_symbol: file.names_symbol,
+            };
+            let known = SeenFile { stamp: file.stamp, content: file.content, told };
+            seen.know_file(&file.path, known);
+        }
+        for directory in &self.directories {
+            let stamp = directory.stamp.filter(|then| Stamp::of(&directory.path) == Some(*then));
+            if let Some(stamp) = stamp {
+                let entries = directory.entries.iter().cloned().collect();
+                seen.know_directory(&directory.path, Directory { stamp, entries });
+            }
+        }
+        seen
     }
 
     /// Adds notes of runs. What was seen meanwhile must still be so: otherwise a
@@ -143,16 +184,16 @@ impl Notes {
     pub fn add(&mut self, runs: Vec<Noted>, seen: &Seen) {
         let mut tables = Tables::of(self, seen);
         for run in runs {
-            self.is_new |= self.symbolic.insert(run.id, run.has_symbols) != Some(run.has_symbols);
-            let Some(grounds) = run.grounds else {
-                self.is_new |= self.units.remove(&run.id).is_some();
-                continue;
-            };
+            let Some(id) = run.id else { continue };
+            self.is_new |= self.symbolic.insert(id, run.has_symbols) != Some(run.has_symbols);
+            let Some(grounds) = run.grounds else { continue };
             if let Some(unit) = tables.unit(self, &grounds, run.unit) {
                 self.is_new = true;
-                self.units.insert(run.id, unit);
+                self.failing.remove(&id);
+                self.units.insert(id, unit);
             }
         }
+        self.compact();
     }
 
     /// Forgets what no unit rests on.
@@ -185,11 +226,11 @@ impl Notes {
 impl UnitNote {
     /// Whether a name is a part of anything that the unit may look for.
     fn may_look_for(&self, name: &str, files: &[FileNote]) -> bool {
-        let has = |words: &str| words.lines().any(|word| word == name);
+        let has = |names: &str| names.split(['\n', '/']).any(|part| part == name);
         name == "stdc-predef.h"
-            || has(&self.words)
+            || has(&self.names)
             || self.files.iter().map(|file| &files[*file as usize]).any(|file| {
-                has(&file.words) || file.path.components().any(|part| part.as_os_str() == name)
+                has(&file.names) || file.path.components().any(|part| part.as_os_str() == name)
             })
     }
 }
@@ -255,7 +296,7 @@ struct Tables<'s> {
     noted_directories: FxHashMap<PathBuf, u32>,
     files: FxHashMap<PathBuf, Option<u32>>,
     directories: FxHashMap<PathBuf, Option<u32>>,
-    places: FxHashMap<PathBuf, u32>,
+    places: FxHashMap<(PathBuf, Option<Identity>), u32>,
 }
 
 impl<'s> Tables<'s> {
@@ -269,7 +310,7 @@ impl<'s> Tables<'s> {
             noted_directories: directories.map(|(n, note)| (note.path.clone(), n)).collect(),
             files: FxHashMap::default(),
             directories: FxHashMap::default(),
-            places: places.map(|(number, place)| (place.path.clone(), number)).collect(),
+            places: places.map(|(n, place)| ((place.path.clone(), place.there), n)).collect(),
         }
     }
 
@@ -283,16 +324,15 @@ impl<'s> Tables<'s> {
         let files = files.collect::<Option<_>>()?;
         let directories = grounds.directories.iter().map(|path| self.directory(notes, path));
         let directories = directories.collect::<Option<_>>()?;
-        let places = grounds.places.iter().map(|path| {
-            *self.places.entry(path.clone()).or_insert_with(|| {
-                let there = Stamp::of(path).map(|stamp| stamp.identity());
-                notes.places.push(PlaceNote { path: path.clone(), there });
+        let places = grounds.places.iter().map(|(path, there)| {
+            *self.places.entry((path.clone(), *there)).or_insert_with(|| {
+                notes.places.push(PlaceNote { path: path.clone(), there: *there });
                 notes.places.len() as u32 - 1
             })
         });
         let places = places.collect();
-        let words = words(grounds.names.iter());
-        Some(UnitNote { unit, files, directories, places, words })
+        let names = grounds.names.join("\n");
+        Some(UnitNote { unit, files, directories, places, names })
     }
 
     fn file(&mut self, notes: &mut Notes, path: &Path) -> Option<u32> {
@@ -309,8 +349,9 @@ impl<'s> Tables<'s> {
                     path: path.to_path_buf(),
                     stamp: seen.stamp,
                     content: seen.content,
-                    words: words(seen.told.names.iter()),
+                    names: seen.told.names.join("\n"),
                     may_be_once: seen.told.may_be_once,
+                    names_symbol: seen.told.names_symbol,
                 });
                 notes.files.len() as u32 - 1
             })
@@ -337,12 +378,4 @@ impl<'s> Tables<'s> {
         self.directories.insert(path.to_path_buf(), number);
         number
     }
-}
-
-/// The parts of names, a line each.
-fn words<'n>(names: impl Iterator<Item = &'n String>) -> String {
-    let mut words: Vec<&str> = names.flat_map(|name| name.split('/')).collect();
-    words.sort_unstable();
-    words.dedup();
-    words.join("\n")
 }

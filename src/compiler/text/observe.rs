@@ -1,12 +1,12 @@
 //! A preprocessor run that tells what it read and where it looked.
 
 use super::seen::{Kind, Seen};
-use super::stamp::Moment;
+use super::stamp::{Identity, Moment, Stamp};
 use crate::compiler::inputs::prerequisites;
 use crate::compiler::preprocess::{self, Job, PreprocessError, Preprocessed};
 use crate::compiler::project::Project;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -15,11 +15,14 @@ use std::path::{Path, PathBuf};
 pub struct Grounds {
     pub files: Vec<PathBuf>,
     pub directories: BTreeSet<PathBuf>,
-    /// Places at which something is that was not read: it must stay so.
-    pub places: BTreeSet<PathBuf>,
+    /// Places with what is there and was not read: it must stay so.
+    pub places: BTreeMap<PathBuf, Option<Identity>>,
     /// Names of files that the arguments include.
     pub names: Vec<String>,
 }
+
+/// In a directory that changes all the time, as many names are looked at one by one.
+const FEW: usize = 16;
 
 /// What compilers include without being told to, if it is there.
 const UNASKED: &str = "stdc-predef.h";
@@ -125,13 +128,8 @@ fn grounds(
     bases.extend(files.iter().filter_map(|path| path.parent()).map(Path::to_path_buf));
     let mut grounds = Grounds { names: included.to_vec(), ..Grounds::default() };
     let are_read: FxHashSet<&Path> = files.iter().map(PathBuf::as_path).collect();
-    for base in &bases {
-        watch(seen, base, &wanted, &are_read, &mut grounds);
-    }
-    let is_settled = |path: &PathBuf| {
-        seen.directory(path).is_none_or(|directory| directory.stamp.is_settled(began))
-    };
-    grounds.directories.iter().all(is_settled).then_some(())?;
+    let mut watch = Watch { seen, began, are_read: &are_read, grounds: &mut grounds };
+    bases.iter().all(|base| watch.directory(base, &wanted)).then_some(())?;
     grounds.files = files;
     Some(grounds)
 }
@@ -158,49 +156,69 @@ impl<'n> Names<'n> {
     }
 }
 
-/// Notes a directory, and those below it that names lead to.
-fn watch(
-    seen: &Seen,
-    path: &Path,
-    names: &Names<'_>,
-    are_read: &FxHashSet<&Path>,
-    grounds: &mut Grounds,
-) {
-    grounds.directories.insert(path.to_path_buf());
-    let Some(directory) = seen.directory(path) else { return };
-    let mut there = |first: &str, kind: Kind, (ends, rests): &(bool, FxHashSet<&str>)| {
-        let below = path.join(first);
-        if *ends && kind != Kind::Directory && !are_read.contains(below.as_path()) {
-            grounds.places.insert(below.clone());
+/// Gathers the places where names are looked for.
+struct Watch<'w> {
+    seen: &'w Seen,
+    began: Moment,
+    are_read: &'w FxHashSet<&'w Path>,
+    grounds: &'w mut Grounds,
+}
+
+impl Watch<'_> {
+    /// A directory, and those below it that names lead to. False if it may have
+    /// changed while it was searched.
+    fn directory(&mut self, path: &Path, names: &Names<'_>) -> bool {
+        let Some(directory) = self.seen.directory(path) else {
+            self.grounds.directories.insert(path.to_path_buf());
+            return true;
+        };
+        let is_settled = directory.stamp.is_settled(self.began);
+        if is_settled {
+            self.grounds.directories.insert(path.to_path_buf());
+        } else if names.by_first.len() > FEW {
+            return false;
         }
-        if !rests.is_empty() && matches!(kind, Kind::Directory | Kind::Link) {
-            let mut names = Names::default();
-            rests.iter().for_each(|rest| names.add(rest));
-            watch(seen, &below, &names, are_read, grounds);
+        // The shorter of the two lists is gone through.
+        if is_settled && directory.entries.len() < names.by_first.len() {
+            let dots = [".", ".."].map(|dots| (dots, Kind::Directory));
+            let entries = directory.entries.iter().map(|(name, kind)| (name.as_str(), *kind));
+            return entries.chain(dots).all(|(name, kind)| match names.by_first.get(name) {
+                Some(wanted) => self.entry(&path.join(name), kind, wanted),
+                None => true,
+            });
         }
-    };
-    // The shorter of the two lists is gone through.
-    if directory.entries.len() < names.by_first.len() {
-        for (entry, kind) in &directory.entries {
-            if let Some(wanted) = names.by_first.get(entry.as_str()) {
-                there(entry, *kind, wanted);
-            }
-        }
-        for dots in [".", ".."] {
-            if let Some(wanted) = names.by_first.get(dots) {
-                there(dots, Kind::Directory, wanted);
-            }
-        }
-    } else {
-        for (first, wanted) in &names.by_first {
+        names.by_first.iter().all(|(first, wanted)| {
             let kind = match *first {
                 "." | ".." => Some(Kind::Directory),
                 _ => directory.entries.get(*first).copied(),
             };
-            if let Some(kind) = kind {
-                there(first, kind, wanted);
-            }
+            let below = path.join(first);
+            is_settled && kind.is_none()
+                || (is_settled || self.place(&below))
+                    && kind.is_none_or(|kind| self.entry(&below, kind, wanted))
+        })
+    }
+
+    /// Notes what is at a place. False if it may have come while it was looked
+    /// for. What is not there now was not there then.
+    fn place(&mut self, path: &Path) -> bool {
+        let stamp = Stamp::of(path);
+        self.grounds.places.insert(path.to_path_buf(), stamp.map(|stamp| stamp.identity()));
+        !path.is_symlink() && stamp.is_none_or(|stamp| stamp.is_settled(self.began))
+    }
+
+    /// Something that has a name that is looked for.
+    fn entry(&mut self, below: &Path, kind: Kind, (ends, rests): &(bool, FxHashSet<&str>)) -> bool {
+        if *ends && kind != Kind::Directory && !self.are_read.contains(below) {
+            let there = Stamp::of(below).map(|stamp| stamp.identity());
+            self.grounds.places.insert(below.to_path_buf(), there);
         }
+        if rests.is_empty() || !matches!(kind, Kind::Directory | Kind::Link) {
+            return true;
+        }
+        let mut names = Names::default();
+        rests.iter().for_each(|rest| names.add(rest));
+        self.directory(below, &names)
     }
 }
 

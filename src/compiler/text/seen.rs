@@ -38,6 +38,19 @@ pub enum Kind {
 }
 
 impl Seen {
+    /// Adds what is known without reading.
+    pub fn know_file(&self, path: &Path, file: SeenFile) {
+        if let Ok(mut files) = self.files.lock() {
+            files.insert(path.to_path_buf(), Some(Arc::new(file)));
+        }
+    }
+
+    pub fn know_directory(&self, path: &Path, directory: Directory) {
+        if let Ok(mut directories) = self.directories.lock() {
+            directories.insert(path.to_path_buf(), Some(Arc::new(directory)));
+        }
+    }
+
     /// A file that is read, if it is one.
     pub fn file(&self, path: &Path) -> Option<Arc<SeenFile>> {
         memoised(&self.files, path, || {

@@ -22,6 +22,9 @@ pub struct Stamp {
     changed: i64,
 }
 
+/// Which file is at a place, whatever its content.
+pub type Identity = (u64, u64, u32);
+
 /// A moment, in nanoseconds since the beginning of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(i64);
@@ -66,7 +69,7 @@ impl Stamp {
     }
 
     /// What of it counts where only that it is there matters.
-    pub fn identity(&self) -> (u64, u64, u32) {
+    pub fn identity(&self) -> Identity {
         (self.device, self.inode, self.mode)
     }
 
