@@ -50,10 +50,11 @@ impl Contents {
         self.known.insert(name, known);
     }
 
-    /// Forgets files that are not there any more.
-    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
-        let before = self.known.len();
-        self.known.retain(|name, _| keep(name));
-        self.is_new |= self.known.len() != before;
+    /// Forgets everything if most of it must be of files that are gone.
+    pub fn limit(&mut self, files: usize) {
+        if self.known.len() > 4 * files + 1000 {
+            self.known.clear();
+            self.is_new = true;
+        }
     }
 }

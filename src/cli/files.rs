@@ -66,6 +66,7 @@ fn scan_knowing(
             (name, content, fresh)
         })
         .collect();
+    known.limit(found.len());
     let mut state = FileState::new();
     for (name, content, fresh) in found {
         if let Some(fresh) = fresh {
