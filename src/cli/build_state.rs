@@ -44,7 +44,8 @@ pub struct BuildState {
     /// Why there may be more inputs, if so: of one build, for good.
     #[serde(default = "before_uses")]
     pub inputs_incomplete: Option<String>,
-    /// Build descriptions when the last build began that succeeded.
+    /// Build descriptions, sources and what else builds read, when the last build began that
+    /// succeeded.
     pub descriptions: Option<FileState>,
     /// All files when the last build of everything began that succeeded: what is
     /// the same since then, the programs are made of.

@@ -143,7 +143,9 @@ fn suite(written: &Written) -> anyhow::Result<Suite> {
         Kind::Glob => Source::Glob { patterns: patterns()?, command: with_mark("{}")? },
         Kind::Cases => {
             let list = written.list.clone().ok_or_else(|| missing("list"))?;
-            Source::Cases { list, command: with_mark("{case}")? }
+            let runs_together = written.command.as_ref().is_some_and(|c| c.contains("{cases}"));
+            let mark = if runs_together { "{cases}" } else { "{case}" };
+            Source::Cases { list, command: with_mark(mark)? }
         }
     };
     Ok(Suite {

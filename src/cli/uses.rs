@@ -61,7 +61,8 @@ impl<'a> Seen<'a> {
         let is_known = self.files.contains_key(name);
         // What a build of ours made is known by its records, as far as it ran. Who
         // reads it otherwise depends on its bytes.
-        let is_built = path.is_file() && (!is_known || files::is_presence(self.files.get(name)));
+        let is_built =
+            path.is_file() && (!is_known || files::is_presence(path, self.files.get(name)));
         if is_built && (used.read || used.executed) && !is_traced && !used.made {
             hows.push(How::Content);
         } else if used.read || used.looked_for || used.executed {
