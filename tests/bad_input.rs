@@ -378,6 +378,7 @@ fn a_directory_of_sources_with_another_name() {
     project.write("Makefile", &makefile.replace("src/", "lib/"));
     assert_eq!(project.selected().len(), 3);
     // The command that links it names its source.
+    project.write("lib/one.c", SOURCE);
     project.ok(&["build"]);
     assert_eq!(project.ok(&["select", "--from-build"]), "t/none\nt/some\n");
     project.ok(&["test"]);
