@@ -609,10 +609,12 @@ first second: %: %.c
         std::fs::remove_file(project.path(link)).unwrap();
         symlink(to, project.path(link)).unwrap();
     };
-    lead("libx.so", "two.so");
-    assert_eq!(project.selected(), ["library"]);
     lead("current", "second");
-    assert_eq!(project.selected(), ["library", "program"]);
+    assert_eq!(project.selected(), ["program"]);
+    // A build reads this one, so that from sources it may mean anything.
+    lead("libx.so", "two.so");
+    assert_eq!(project.selected(), ["direct", "library", "program"]);
+    assert_eq!(project.ok(&["select", "--from-build"]), "t/library\nt/program\n");
     lead("libx.so", "one.so");
     lead("current", "first");
     assert!(project.selected().is_empty());

@@ -75,7 +75,7 @@ impl<'a> Seen<'a> {
         match how {
             How::State => match self.files.get(name) {
                 Some(state) => Some(*state),
-                None => self.below(name).next().map(|_| Fingerprint::of(b"directory")),
+                None => self.directory(name),
             },
             How::Listed => {
                 let names: BTreeSet<&str> =
@@ -89,6 +89,28 @@ impl<'a> Seen<'a> {
                 *self.contents.entry(path).or_insert_with_key(|path| files::content(path))
             }
         }
+    }
+
+    /// That a directory is there. Of a link that leads out of the project all that
+    /// is behind it counts: who reads there is seen to pass the link, and no more.
+    fn directory(&self, name: &str) -> Option<Fingerprint> {
+        self.below(name).next()?;
+        let path = self.root.join(name);
+        let is_inside = || {
+            let real = self.root.canonicalize();
+            real.and_then(|root| Ok(path.canonicalize()?.starts_with(root))).unwrap_or(false)
+        };
+        if !path.is_symlink() || is_inside() {
+            return Some(Fingerprint::of(b"directory"));
+        }
+        let mut hasher = FpHasher::new("directory outside");
+        for rest in self.below(name) {
+            hasher.str(rest);
+            if let Some(content) = self.files.get(&format!("{name}/{rest}")) {
+                hasher.fp(content);
+            }
+        }
+        Some(hasher.finish())
     }
 
     /// Files below a directory, relative to it.
