@@ -266,3 +266,140 @@ fn a_damaged_state_of_the_builds_is_refused() {
         assert!(said.contains("is damaged") && said.contains("hint: "), "{said}");
     }
 }
+
+/// Two programs, one of a directory of its own.
+fn two_programs() -> Project {
+    let project = Project::empty();
+    project.write("src/one.c", SOURCE);
+    project.write("two.c", SOURCE);
+    project.write(
+        "Makefile",
+        "all: one two\none: src/one.c\n\t$(CC) -o one src/one.c\ntwo: two.c\n\t$(CC) -o two two.c\n",
+    );
+    project.write_config();
+    project.write("tests.list", "none ./one\nsome ./one 1\ntwo ./two\n");
+    project
+}
+
+fn selected_with_reasons(project: &Project) -> (Vec<String>, String) {
+    let output = project.edgewise(&["select"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    (project.selected(), text(&output.stderr))
+}
+
+#[test]
+fn a_unit_that_does_not_preprocess_concerns_its_programs_alone() {
+    let project = two_programs();
+    project.record();
+    project.edit("src/one.c", "<stdlib.h>", "\"nowhere.h\"");
+    let (selected, why) = selected_with_reasons(&project);
+    assert_eq!(selected, ["none", "some"], "{why}");
+    assert!(why.contains("src/one.c does not preprocess") && why.contains("nowhere.h"), "{why}");
+    project.edit("src/one.c", "\"nowhere.h\"", "<stdlib.h>");
+    project.edit("src/one.c", "int main", "#if 1\nint main");
+    let (selected, why) = selected_with_reasons(&project);
+    assert_eq!(selected, ["none", "some"], "{why}");
+    assert!(why.contains("unterminated"), "{why}");
+    project.edit("src/one.c", "#if 1\n", "");
+    assert!(project.selected().is_empty());
+}
+
+#[test]
+fn a_source_that_is_gone_selects_who_ran_it() {
+    let project = two_programs();
+    project.record();
+    std::fs::remove_file(project.path("src/one.c")).unwrap();
+    let (selected, why) = selected_with_reasons(&project);
+    assert_eq!(selected, ["none", "some"], "{why}");
+    assert!(why.contains("src/one.c"), "{why}");
+    project.write("src/one.c", SOURCE);
+    assert!(project.selected().is_empty());
+}
+
+#[test]
+fn a_compiler_that_is_gone_selects_who_ran_what_it_made() {
+    let tools = Project::empty();
+    tools.write("mycc", "#!/bin/sh\nexec gcc \"$@\"\n");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(tools.path("mycc"), executable).unwrap();
+    let project = two_programs();
+    let makefile = project.read("Makefile");
+    project.write("Makefile", &makefile.replace("\t$(CC) -o one", "\t$(OURS) -o one"));
+    let build = project
+        .command()
+        .args(["build"])
+        .env("OURS", env!("CARGO_BIN_EXE_edgewise-cc"))
+        .env("EDGEWISE_CC", tools.path("mycc"))
+        .output()
+        .unwrap();
+    assert!(build.status.success(), "{}", text(&build.stderr));
+    project.ok(&["run"]);
+    assert!(project.selected().is_empty());
+    std::fs::remove_file(tools.path("mycc")).unwrap();
+    let (selected, why) = selected_with_reasons(&project);
+    assert!(["none", "some"].iter().all(|test| selected.iter().any(|s| s == test)), "{why}");
+    assert!(why.contains("mycc` not found"), "{why}");
+}
+
+#[test]
+fn a_project_that_was_moved_is_the_same() {
+    let project = two_programs();
+    project.record();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let place = elsewhere.path().join("moved");
+    std::fs::rename(project.root(), &place).unwrap();
+    let run = |arguments: &[&str]| {
+        let output = project.command().args(arguments).current_dir(&place).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    assert_eq!(run(&["select"]), "");
+    assert_eq!(run(&["select", "--from-build"]), "");
+    let changed = SOURCE.replace("> 0)\n        return 0;", "> 0)\n        return 1 - 1;");
+    std::fs::write(place.join("src/one.c"), changed).unwrap();
+    assert_eq!(run(&["select"]), "t/some\n");
+    run(&["build"]);
+    assert_eq!(run(&["select", "--from-build"]), "t/some\n");
+    run(&["test"]);
+    assert_eq!(run(&["select"]), "");
+    std::fs::create_dir(project.root()).unwrap();
+}
+
+#[test]
+fn a_directory_of_sources_with_another_name() {
+    let project = two_programs();
+    project.record();
+    std::fs::rename(project.path("src"), project.path("lib")).unwrap();
+    // As long as the build does not know of it.
+    let (selected, why) = selected_with_reasons(&project);
+    assert_eq!(selected.len(), 3, "a source is new: {why}");
+    assert!(why.contains("src/one.c") && why.contains("lib/one.c is new"), "{why}");
+    let makefile = project.read("Makefile");
+    project.write("Makefile", &makefile.replace("src/", "lib/"));
+    assert_eq!(project.selected().len(), 3);
+    // The command that links it names its source.
+    project.write("lib/one.c", SOURCE);
+    project.ok(&["build"]);
+    assert_eq!(project.ok(&["select", "--from-build"]), "t/none\nt/some\n");
+    project.ok(&["test"]);
+    assert!(project.selected().is_empty());
+    project.edit("lib/one.c", "> 0)\n        return 0;", "> 0)\n        return 1 - 1;");
+    assert_eq!(project.selected(), ["some"]);
+}
+
+#[test]
+fn the_history_of_another_project_skips_nothing() {
+    let other = two_programs();
+    other.record();
+    let project = two_programs();
+    for name in ["src/one.c", "two.c"] {
+        project.edit(name, "> 0)", "> 1 - 1)");
+        project.edit(name, "if (argc", "int n = argc;\n    if (n");
+    }
+    project.ok(&["build"]);
+    std::fs::copy(other.path(".edgewise/history"), project.path(".edgewise/history")).unwrap();
+    let (selected, why) = selected_with_reasons(&project);
+    assert_eq!(selected, ["none", "some", "two"], "{why}");
+    let built = project.ok(&["select", "--from-build"]);
+    assert_eq!(built.lines().count(), 3);
+}

@@ -41,17 +41,6 @@ impl Miss {
         Self { project }
     }
 
-    /// The same where each test runs a command first.
-    fn of_tests_that(first: &str) -> Self {
-        let miss = Self::of_main("", "if (a == 1) puts(\"one\");");
-        let list = ["zero", "one", "two"].iter().enumerate();
-        let list = list.map(|(a, name)| format!("{name} {first}; ./prog {a}\n"));
-        miss.project.write("tests.list", &list.collect::<String>());
-        miss.project.ok(&["run"]);
-        assert!(miss.project.selected().is_empty());
-        miss
-    }
-
     fn of_main(declarations: &str, body: &str) -> Self {
         Self::new(&[("main.c", &main_with(declarations, body))])
     }
@@ -282,11 +271,13 @@ fn a_lost_environment() {
 
 #[test]
 fn data_with_the_extension_of_something_built() {
-    let names = ["in.d", "in.o", "in.a", "in.la", "in.so.1"];
-    let miss = Miss::of_tests_that(&format!("cat {} 2>/dev/null", names.join(" ")));
-    for name in names {
+    let miss = Miss::of_main("", "if (a == 1) puts(\"one\");");
+    let list = "look for f in d o a la so.1; do test -e in.$f; done; ./prog 0\nother ./prog 1\n";
+    miss.project.write("tests.list", list);
+    miss.project.ok(&["run"]);
+    for name in ["in.d", "in.o", "in.a", "in.la", "in.so.1"] {
         miss.project.write(name, "data");
-        assert_eq!(miss.project.selected().len(), 3, "{name}");
+        assert_eq!(miss.project.selected(), ["look"], "{name}");
         std::fs::remove_file(miss.project.path(name)).unwrap();
     }
 }
@@ -294,17 +285,20 @@ fn data_with_the_extension_of_something_built() {
 #[test]
 fn permissions_and_pipes() {
     use std::os::unix::fs::PermissionsExt;
-    let miss = Miss::of_tests_that("test -x r.sh || ls");
+    let miss = Miss::of_main("", "if (a == 1) puts(\"one\");");
     miss.project.write("r.sh", "true\n");
+    miss.project.write("tests.list", "look test -x r.sh; test -e p; ./prog 0\nother ./prog 1\n");
     miss.project.ok(&["run"]);
     assert!(miss.project.selected().is_empty());
     let mode = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(miss.project.path("r.sh"), mode).unwrap();
-    assert_eq!(miss.project.selected().len(), 3);
+    assert_eq!(miss.project.selected(), ["look"]);
+    std::fs::set_permissions(miss.project.path("r.sh"), PermissionsExt::from_mode(0o644)).unwrap();
+    assert!(miss.project.selected().is_empty());
     // Reading a pipe that nobody writes to would take for ever.
     let pipe = std::process::Command::new("mkfifo").arg(miss.project.path("p")).status();
     assert!(pipe.unwrap().success());
-    assert_eq!(miss.project.selected().len(), 3);
+    assert_eq!(miss.project.selected(), ["look"]);
 }
 
 #[test]
@@ -497,12 +491,13 @@ fn a_recipe_that_a_test_runs() {
 fn files_behind_a_link_to_a_directory() {
     let elsewhere = Project::empty();
     elsewhere.write("data.txt", "one");
-    let miss = Miss::of_tests_that("cat data/data.txt");
+    let miss = Miss::of_main("", "printf(\"%d\\n\", a);");
     std::os::unix::fs::symlink(elsewhere.root(), miss.project.path("data")).unwrap();
+    miss.project.write("tests.list", "reads cat data/data.txt; ./prog 0\nother ./prog 1\n");
     miss.project.ok(&["run"]);
     assert!(miss.project.selected().is_empty());
     elsewhere.write("data.txt", "two");
-    assert_eq!(miss.project.selected().len(), 3);
+    assert!(miss.project.selected().contains(&String::from("reads")));
 }
 
 #[test]
@@ -543,4 +538,107 @@ fn a_static_procedure_with_an_alias_in_brackets_is_entered_from_elsewhere() {
     project.record();
     project.edit("one.c", "return n + 1;", "return 1 + n;");
     assert_eq!(project.selected(), ["alias", "direct"]);
+}
+
+/// What asm takes in is no part of the text of a unit.
+#[test]
+fn bytes_that_asm_takes_in() {
+    let miss = Miss::new(&[
+        (
+            "main.c",
+            &main_with(
+                "extern const char blob[];\n__asm__(\".section .rodata\\n.globl blob\\nblob: \
+                 .incbin \\\"blob.bin\\\"\\n.byte 0\\n.previous\");",
+                "if (a == 1) puts(blob);",
+            ),
+        ),
+        ("blob.bin", "one"),
+        ("Makefile", &MAKEFILE.replace("*.h)", "*.h) blob.bin")),
+    ]);
+    miss.project.write("blob.bin", "two");
+    miss.expect(ALL);
+}
+
+/// Tests ran a program that was older than what it is generated from.
+#[test]
+fn a_run_without_the_build_that_a_changed_input_needs() {
+    let miss = Miss::new(&[
+        ("main.c", &main_with("#include \"made.h\"", "printf(\"%d\\n\", MADE);")),
+        ("value.txt", "#define MADE 1\n"),
+        (
+            "Makefile",
+            &format!(
+                "all: prog\nmain.o: made.h\nmade.h: value.txt\n\tcp value.txt made.h\n{MAKEFILE}"
+            ),
+        ),
+    ]);
+    miss.project.write("value.txt", "#define MADE 2\n");
+    miss.project.ok(&["run"]);
+    assert_eq!(miss.project.selected().len(), 3);
+    miss.project.ok(&["test"]);
+    assert!(miss.project.selected().is_empty());
+}
+
+/// Both are built, and both are there.
+#[test]
+fn a_link_that_leads_to_another_program() {
+    use std::os::unix::fs::symlink;
+    let makefile = "\
+all: prog first second
+prog: main.c one.so two.so
+\t$(CC) -o prog main.c -L. -l:libx.so -Wl,-rpath,.
+%.so: %.c
+\t$(CC) -fPIC -shared -o $@ $<
+first second: %: %.c
+\t$(CC) -o $@ $<
+";
+    let project = Project::empty();
+    project.write("main.c", &main_with("int x(void);", "printf(\"%d\\n\", x() + a);"));
+    project.write("one.c", "int x(void) { return 1; }\n");
+    project.write("two.c", "int x(void) { return 2; }\n");
+    project.write("first.c", &main_with("", "printf(\"%d\\n\", 1);"));
+    project.write("second.c", &main_with("", "printf(\"%d\\n\", 2);"));
+    project.write("Makefile", makefile);
+    project.write_config();
+    project.write("tests.list", "library ./prog\nprogram ./current\ndirect ./first\n");
+    symlink("one.so", project.path("libx.so")).unwrap();
+    symlink("first", project.path("current")).unwrap();
+    project.record();
+    assert!(project.selected().is_empty());
+    let lead = |link: &str, to: &str| {
+        std::fs::remove_file(project.path(link)).unwrap();
+        symlink(to, project.path(link)).unwrap();
+    };
+    lead("current", "second");
+    assert_eq!(project.selected(), ["program"]);
+    // A build reads this one, so that from sources it may mean anything.
+    lead("libx.so", "two.so");
+    assert_eq!(project.selected(), ["direct", "library", "program"]);
+    assert_eq!(project.ok(&["select", "--from-build"]), "t/library\nt/program\n");
+    lead("libx.so", "one.so");
+    lead("current", "first");
+    assert!(project.selected().is_empty());
+}
+
+/// Their objects had one name before they were moved.
+#[test]
+fn two_units_of_one_name() {
+    let makefile = "\
+prog: main.c twice.c
+\t$(CC) -DNAME=one -DV=1 -c twice.c -o t.o && mv t.o one.o
+\t$(CC) -DNAME=two -DV=2 -c twice.c -o t.o && mv t.o two.o
+\t$(CC) -o prog main.c one.o two.o
+";
+    let twice = "static int value(void) { return V; }\nint NAME(void) { return value(); }\n";
+    let miss = Miss::new(&[
+        (
+            "main.c",
+            &main_with("int one(void), two(void);", "printf(\"%d\\n\", a == 1 ? one() : two());"),
+        ),
+        ("twice.c", twice),
+        ("Makefile", makefile),
+    ]);
+    let swapped = "static int value(void) { return 3 - V; }\nint NAME(void) { return value(); }\n";
+    miss.project.write("twice.c", &swapped.replace("3 - V", "V == 1 ? 2 : 1"));
+    miss.expect(ALL);
 }

@@ -47,7 +47,8 @@ pub struct BuildState {
     /// Some program keeps a log of nodes.
     #[serde(default)]
     pub logs_nodes: bool,
-    /// Build descriptions when the last build began that succeeded.
+    /// Build descriptions, sources and what else builds read, when the last build began that
+    /// succeeded.
     pub descriptions: Option<FileState>,
     /// All files when the last build of everything began that succeeded: what is
     /// the same since then, the programs are made of.

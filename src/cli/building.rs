@@ -130,7 +130,7 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
     state.generator_files.extend(generator_files(workspace, traces.path()));
     state.add_uses(&workspace.project.root, &Uses::read(traces.path()));
     if built.code == 0 {
-        state.descriptions = Some(files::descriptions(&files));
+        state.descriptions = Some(files::made_from(&state, &files));
         if extent == Extent::Everything {
             state.complete = Some(files);
         }

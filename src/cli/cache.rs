@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 /// Raised with any change of what is kept or of how it comes about.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const MAGIC: &[u8; 8] = b"EDGWCACH";
 /// Magic, two versions, and the check of all that follows.
 const HEADER: usize = 32;

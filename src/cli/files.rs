@@ -59,7 +59,7 @@ fn scan_knowing(
         .with_min_len(32)
         .map(|(name, path)| {
             if built.programs.contains(&name) {
-                return (name, path.exists().then(presence), None);
+                return (name, path.exists().then(|| presence(&path)), None);
             }
             let read = || content_unless_built(&path);
             let (content, fresh) = known.look(&name, &path, began, read);
@@ -86,7 +86,7 @@ fn scan_knowing(
 pub struct Files {
     pub now: FileState,
     /// Their state when the programs were built that are there now: what has
-    /// changed since then in the build descriptions is not in them.
+    /// changed since then of what builds read is not in them.
     pub as_built: FileState,
 }
 
@@ -104,18 +104,35 @@ impl Files {
     ) -> anyhow::Result<Self> {
         let now = scan_knowing(workspace, built, known, began)?;
         let mut as_built = now.clone();
-        if let Some(then) = built.descriptions.clone() {
-            as_built.retain(|name, _| !is_build_description(name));
-            as_built.extend(then);
+        if let Some(last) = &built.descriptions {
+            // What is less than everything may be made without what changed.
+            let then = built.complete.as_ref().unwrap_or(last);
+            let root = &workspace.project.root;
+            let is_product = |name: &str| is_presence(&root.join(name), now.get(name));
+            let is_input = |name: &str| makes_programs(built, name) && !is_product(name);
+            as_built.retain(|name, _| !is_input(name));
+            for (name, content) in last.iter().filter(|(name, _)| is_build_description(name)) {
+                as_built.insert(name.clone(), *content);
+            }
+            let others = then.iter().filter(|(name, _)| !is_build_description(name));
+            for (name, content) in others.filter(|(name, _)| is_input(name)) {
+                as_built.insert(name.clone(), *content);
+            }
         }
         Ok(Self { now, as_built })
     }
 }
 
-/// The build descriptions among the files.
-pub fn descriptions(state: &FileState) -> FileState {
-    let descriptions = state.iter().filter(|(name, _)| is_build_description(name));
-    descriptions.map(|(name, content)| (name.clone(), *content)).collect()
+/// Those of the files that programs are made from.
+pub fn made_from(built: &BuildState, files: &FileState) -> FileState {
+    let made_from = files.iter().filter(|(name, _)| makes_programs(built, name));
+    made_from.map(|(name, content)| (name.clone(), *content)).collect()
+}
+
+fn makes_programs(built: &BuildState, name: &str) -> bool {
+    let read = [&built.inputs, &built.missing, &built.generator_files, &built.unanalysed];
+    let is_read = || name.ends_with(".c") || read.iter().any(|files| files.contains(name));
+    is_build_description(name) || !built.outputs.contains(name) && is_read()
 }
 
 struct Paths {
@@ -168,13 +185,19 @@ fn paths(workspace: &Workspace) -> anyhow::Result<Paths> {
     Ok(found)
 }
 
-fn presence() -> Fingerprint {
-    Fingerprint::of(b"built")
+/// What counts of a program that is built: that it is there, and for a link where
+/// it leads.
+fn presence(path: &Path) -> Fingerprint {
+    let mut hasher = FpHasher::new("built");
+    if let Ok(target) = std::fs::read_link(path) {
+        hasher.bytes(target.as_os_str().as_encoded_bytes());
+    }
+    hasher.finish()
 }
 
 /// Whether of a file nothing counts but that it is there.
-pub fn is_presence(state: Option<&Fingerprint>) -> bool {
-    state == Some(&presence())
+pub fn is_presence(path: &Path, state: Option<&Fingerprint>) -> bool {
+    state == Some(&presence(path))
 }
 
 /// The fingerprint of a file's content and whether it may be run. Of what is
@@ -210,7 +233,7 @@ pub fn content_unless_built(path: &Path) -> Option<Fingerprint> {
     let Some(bytes) = read(path) else { return content(path) };
     match built_kind(path, &bytes) {
         Some(Built::Part) => None,
-        Some(Built::Whole) => Some(presence()),
+        Some(Built::Whole) => Some(presence(path)),
         None => Some(content_of(path, &bytes)),
     }
 }

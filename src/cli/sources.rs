@@ -7,6 +7,7 @@ use super::roles::UnitFiles;
 use super::snapshot::{self, Effort};
 use super::summary::{Summaries, files_read, variant};
 use crate::cfg::format::{RawRecord, UnitIndex};
+use crate::compiler::linked;
 use crate::compiler::project::Project;
 use crate::compiler::text::seen::Seen;
 use crate::compiler::text::stamp::Stamp;
@@ -16,14 +17,14 @@ use crate::compiler::unit::Unit;
 use crate::history::History;
 use crate::history::format::Program;
 use crate::history::store::StoreError;
-use crate::ids::{Fingerprint, TestId};
+use crate::ids::{Fingerprint, FpHasher, TestId};
 use crate::select::NewProgram;
 use crate::select::version::UnitVersion;
 use crate::trace::module::Module;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Programs of a history, with the tests that ran them.
@@ -41,6 +42,7 @@ pub struct FromSources {
 }
 
 /// A program as its sources make it.
+#[derive(Clone)]
 pub struct Now {
     pub link: Fingerprint,
     pub units: Vec<Fingerprint>,
@@ -183,14 +185,32 @@ impl Analysis<'_> {
             self.units.read.insert(id, unit);
             units.push(id);
         }
-        let now = Now { link: version.link, units, outside_names: version.outside_names };
-        let is_settled =
-            |stamp: &Stamp| stamp.is_settled(self.cache.began) && Stamp::of(&path) == Some(*stamp);
-        if let Some(stamp) = stamp.filter(is_settled) {
-            let (units, names) = (now.units.clone(), now.outside_names.clone());
-            self.cache.summaries.add_program(&program.path, stamp, now.link, units, names);
+        let mut now = Now { link: version.link, units, outside_names: version.outside_names };
+        let inputs = self.relink(&path, &mut now);
+        let is_settled = |stamp: &Stamp| stamp.is_settled(self.cache.began);
+        let are_settled = inputs.iter().all(|(_, stamp)| stamp.is_none_or(|s| is_settled(&s)));
+        if let Some(stamp) = stamp.filter(is_settled)
+            && are_settled
+            && Stamp::of(&path) == Some(stamp)
+        {
+            self.cache.summaries.add_program(&program.path, stamp, inputs, &now);
         }
         Ok(now)
+    }
+
+    /// Looks at what the link of a program took in: objects and libraries of
+    /// others may be other ones now. Returns these files.
+    fn relink(&self, path: &Path, now: &mut Now) -> Vec<(PathBuf, Option<Stamp>)> {
+        let links = Module::read(path).map(|module| module.records.links).unwrap_or_default();
+        let files: BTreeSet<PathBuf> =
+            links.iter().flat_map(|link| linked::files(self.project, link)).collect();
+        let files = files.into_iter().map(|file| (file.clone(), Stamp::of(&file))).collect();
+        if !links.iter().all(|link| linked::is_same(self.project, link)) {
+            let mut hasher = FpHasher::new("linked with other objects");
+            hasher.fp(&now.link);
+            now.link = hasher.finish();
+        }
+        files
     }
 
     /// Reads those units from a program that the history does not have. False if

@@ -1,5 +1,6 @@
 //! What is known of units and of built programs without reading their records.
 
+use super::sources::Now;
 use crate::cfg::format::UnitIndex;
 use crate::compiler::text::stamp::Stamp;
 use crate::compiler::unit::Unit;
@@ -7,6 +8,7 @@ use crate::ids::{Fingerprint, FpHasher};
 use crate::select::version::UnitVersion;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 #[derive(Default, Serialize, Deserialize)]
 pub struct Summaries {
@@ -41,6 +43,8 @@ pub struct UnitSummary {
 #[derive(Clone, Serialize, Deserialize)]
 pub struct ProgramSummary {
     stamp: Stamp,
+    /// What went into it without a record.
+    inputs: Vec<(PathBuf, Option<Stamp>)>,
     pub link: Fingerprint,
     pub units: Vec<Fingerprint>,
     pub outside_names: Vec<String>,
@@ -97,18 +101,20 @@ impl Summaries {
     pub fn program(&self, path: &str, stamp: Option<Stamp>) -> Option<&ProgramSummary> {
         let known = self.programs.get(path)?;
         let are_known = known.units.iter().all(|unit| self.units.contains_key(unit));
-        (Some(known.stamp) == stamp && are_known).then_some(known)
+        let is_same = |(path, stamp): &(PathBuf, Option<Stamp>)| Stamp::of(path) == *stamp;
+        (Some(known.stamp) == stamp && are_known && known.inputs.iter().all(is_same))
+            .then_some(known)
     }
 
     pub fn add_program(
         &mut self,
         path: &str,
         stamp: Stamp,
-        link: Fingerprint,
-        units: Vec<Fingerprint>,
-        outside_names: Vec<String>,
+        inputs: Vec<(PathBuf, Option<Stamp>)>,
+        now: &Now,
     ) {
-        let summary = ProgramSummary { stamp, link, units, outside_names };
+        let Now { link, units, outside_names } = now.clone();
+        let summary = ProgramSummary { stamp, inputs, link, units, outside_names };
         self.programs.insert(path.to_string(), summary);
         self.is_new = true;
     }

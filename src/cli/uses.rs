@@ -79,7 +79,8 @@ impl<'a> Seen<'a> {
         let is_known = self.files.contains_key(name);
         // What a build of ours made is known by its records, as far as it ran. Who
         // reads it otherwise depends on its bytes.
-        let is_built = path.is_file() && (!is_known || files::is_presence(self.files.get(name)));
+        let is_built =
+            path.is_file() && (!is_known || files::is_presence(path, self.files.get(name)));
         if is_built && (used.read || used.executed) && !is_traced && !used.made {
             hows.push(How::Content);
         } else if used.read || used.looked_for || used.executed {
@@ -92,7 +93,7 @@ impl<'a> Seen<'a> {
         match how {
             How::State => match self.files.get(name) {
                 Some(state) => Some(*state),
-                None => self.is_there(name).then(files::directory),
+                None => self.directory(name),
             },
             How::Listed => Some(listed(self.names_in(name))),
             How::Content => {
@@ -150,6 +151,30 @@ impl<'a> Seen<'a> {
     fn names_in(&self, directory: &str) -> BTreeSet<&'a str> {
         let names = self.below(directory).filter_map(|rest| rest.split('/').next());
         names.filter(|name| !name.is_empty()).collect()
+    }
+
+    /// That a directory is there. Of a link that leads out of the project all that
+    /// is behind it counts: who reads there is seen to pass the link, and no more.
+    fn directory(&self, name: &str) -> Option<Fingerprint> {
+        if !self.is_there(name) {
+            return None;
+        }
+        let path = self.root.join(name);
+        let is_inside = || {
+            let real = self.root.canonicalize();
+            real.and_then(|root| Ok(path.canonicalize()?.starts_with(root))).unwrap_or(false)
+        };
+        if !path.is_symlink() || is_inside() {
+            return Some(files::directory());
+        }
+        let mut hasher = FpHasher::new("directory outside");
+        for rest in self.below(name) {
+            hasher.str(rest);
+            if let Some(content) = self.files.get(&format!("{name}/{rest}")) {
+                hasher.fp(content);
+            }
+        }
+        Some(hasher.finish())
     }
 
     /// Files below a directory, relative to it.

@@ -1,6 +1,7 @@
 //! The link: adds the runtime, a build-id and a record of the link itself.
 
 use super::flags::Effect;
+use super::linked::{LINKER, Unanalysed, WHOLE};
 use super::log::{self, Event};
 use super::plan::Work;
 use super::project::Project;
@@ -8,10 +9,7 @@ use super::toolchain::{self, Compiler};
 use super::{response, runtime};
 use crate::cfg::format::LinkRecord;
 use crate::ids::Fingerprint;
-use crate::instrument::{self, RECORD_SECTION};
-use object::read::archive::ArchiveFile;
-use object::{Object, ObjectSection, ObjectSymbol};
-use std::collections::BTreeSet;
+use crate::instrument;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -259,7 +257,15 @@ impl Link<'_> {
                 }
             }
         }
-        let Unanalysed { inputs, mut names } = unanalysed;
+        let Unanalysed { mut inputs, mut names } = unanalysed;
+        let record =
+            |path: &Path| self.project.record_path(self.directory, &path.to_string_lossy());
+        if let Some(path) = self.linker() {
+            inputs.push((format!("{LINKER}{}", record(&path)), toolchain::of_program(&path)));
+        }
+        if let Some(path) = self.library("c").filter(|_| self.is_static()) {
+            inputs.push((format!("{WHOLE}{}", record(&path)), toolchain::of_program(&path)));
+        }
         // Options that give names a meaning: --defsym, --wrap, --undefined.
         for word in self.work.link.iter().flat_map(|argument| &argument.words) {
             if ["--defsym", "--wrap", "--undefined", "-u"].iter().any(|o| word.contains(o)) {
@@ -285,19 +291,61 @@ impl Link<'_> {
             .collect()
     }
 
-    /// A library in a directory given by `-L`; those of the system are known
-    /// by what a process loads.
+    /// The linker itself.
+    fn linker(&self) -> Option<PathBuf> {
+        match self.tool {
+            Tool::Linker(path, _) => Some(path.to_path_buf()),
+            Tool::Driver(compiler) => {
+                let which = self.given().filter_map(|word| word.strip_prefix("-fuse-ld=")).last();
+                let name = match which {
+                    Some(path) if path.contains('/') => path.to_string(),
+                    Some(kind) => format!("ld.{kind}"),
+                    None => String::from("ld"),
+                };
+                let said = self.ask(compiler, &format!("-print-prog-name={name}"));
+                said.and_then(|said| toolchain::find(&said))
+            }
+        }
+    }
+
+    /// What the compiler says where it looks for something.
+    fn ask(&self, compiler: &Compiler, question: &str) -> Option<String> {
+        let mut command = compiler.command();
+        command.args(self.given().filter(|word| word.starts_with("-B") || word.starts_with("-m")));
+        command.arg(question).current_dir(self.directory).stdin(Stdio::null());
+        let output = command.stderr(Stdio::null()).output().ok()?;
+        Some(String::from_utf8(output.stdout).ok()?.trim_end().to_string())
+    }
+
+    fn is_static(&self) -> bool {
+        self.has(&["-static", "-static-pie"])
+    }
+
+    /// A library in a directory given by `-L`, or a static one where the compiler
+    /// looks by itself. Shared ones of the system are known by what a process loads.
     fn library(&self, name: &str) -> Option<PathBuf> {
         let directories = self.work.link.iter().filter(|a| a.words[0].starts_with("-L"));
         let mut directories = directories.map(|a| match a.words.get(1) {
             Some(directory) => directory.as_str(),
             None => &a.words[0][2..],
         });
-        directories.find_map(|directory| {
-            ["so", "a"]
-                .iter()
-                .map(|kind| self.directory.join(directory).join(format!("lib{name}.{kind}")))
-                .find(|path| path.is_file())
+        let (shared, archive) = match name.strip_prefix(':') {
+            Some(file) => (file.to_string(), file.to_string()),
+            None => (format!("lib{name}.so"), format!("lib{name}.a")),
+        };
+        let given = directories.find_map(|directory| {
+            let directory = self.directory.join(directory);
+            [&shared, &archive].map(|file| directory.join(file)).into_iter().find(|f| f.is_file())
+        });
+        given.or_else(|| {
+            let Tool::Driver(compiler) = self.tool else { return None };
+            // A name that it says again is one that it does not find.
+            let found = |file: &str| {
+                let said = self.ask(compiler, &format!("-print-file-name={file}"))?;
+                Some(self.directory.join(&said)).filter(|path| said != file && path.is_file())
+            };
+            let is_shared = !self.is_static() && shared.contains(".so") && found(&shared).is_some();
+            if is_shared { None } else { found(&archive) }
         })
     }
 }
@@ -307,43 +355,4 @@ fn show(output: &Output) -> anyhow::Result<i32> {
     std::io::stdout().write_all(&output.stdout)?;
     std::io::stderr().write_all(&output.stderr)?;
     Ok(0)
-}
-
-/// What goes into a program without a record of its own.
-#[derive(Default)]
-struct Unanalysed {
-    inputs: Vec<(String, Fingerprint)>,
-    names: BTreeSet<String>,
-}
-
-impl Unanalysed {
-    /// Adds a file, or members of an archive, as far as they have no record.
-    fn add(&mut self, name: &str, bytes: &[u8]) {
-        if let Ok(archive) = ArchiveFile::parse(bytes) {
-            for member in archive.members() {
-                let Ok(member) = member else {
-                    self.inputs.push((name.to_string(), Fingerprint::of(bytes)));
-                    return;
-                };
-                if let Ok(data) = member.data(bytes) {
-                    let member = String::from_utf8_lossy(member.name());
-                    self.add(&format!("{name}({member})"), data);
-                }
-            }
-            return;
-        }
-        let file = object::File::parse(bytes);
-        let has_record = file
-            .as_ref()
-            .is_ok_and(|f| f.section_by_name(RECORD_SECTION).is_some_and(|s| s.size() > 0));
-        if has_record {
-            return;
-        }
-        self.inputs.push((name.to_string(), Fingerprint::of(bytes)));
-        if let Ok(file) = file {
-            let symbols = file.symbols().chain(file.dynamic_symbols());
-            let names = symbols.filter(|s| s.is_global() || s.is_undefined());
-            self.names.extend(names.filter_map(|s| s.name().ok().map(String::from)));
-        }
-    }
 }

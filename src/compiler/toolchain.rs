@@ -1,7 +1,9 @@
 //! The real compiler: where it is and which one it is.
 
 use super::project::SHIMS_VARIABLE;
+use crate::ids::{Fingerprint, FpHasher};
 use crate::instrument::Architecture;
+use object::{Object, ReadCache};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -68,7 +70,7 @@ impl Compiler {
 /// What is known of a compiler by asking it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// Its version with the target it compiles for.
+    /// Its version with the target it compiles for, and its programs.
     pub version: String,
     pub architecture: Architecture,
     pub is_clang: bool,
@@ -119,6 +121,41 @@ fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
+/// What stands for the programs that a compiler consists of and starts: others
+/// may have the same version.
+fn tools(compiler: &Compiler) -> Fingerprint {
+    let mut hasher = FpHasher::new("tools");
+    hasher.fp(&of_program(&compiler.program));
+    for program in compiler.words.iter().filter_map(|word| find(word)) {
+        hasher.fp(&of_program(&program));
+    }
+    let question = ["-###", "-x", "c", "-c", "/dev/null", "-o", "/dev/null"];
+    let output = compiler.command().args(question).stdin(Stdio::null()).output();
+    let said = output.map(|output| output.stderr).unwrap_or_default();
+    for line in String::from_utf8_lossy(&said).lines().filter(|line| line.starts_with(' ')) {
+        let program = line.split_whitespace().next().unwrap_or_default().trim_matches('"');
+        if let Some(program) = find(program) {
+            hasher.fp(&of_program(&program));
+        }
+    }
+    hasher.finish()
+}
+
+/// What stands for a program: its build-id, which is quickly read, or all of it.
+pub fn of_program(path: &Path) -> Fingerprint {
+    let Ok(file) = std::fs::File::open(path) else { return Fingerprint::default() };
+    let size = file.metadata().map_or(0, |meta| meta.len());
+    let bytes = ReadCache::new(file);
+    let elf = object::File::parse(&bytes).ok();
+    if let Some(id) = elf.and_then(|elf| elf.build_id().ok().flatten()) {
+        let mut hasher = FpHasher::new("program");
+        hasher.number(size);
+        hasher.bytes(id);
+        return hasher.finish();
+    }
+    std::fs::read(path).map_or(Fingerprint::default(), |bytes| Fingerprint::of(&bytes))
+}
+
 static IDENTITIES: OnceLock<Mutex<HashMap<Compiler, Identity>>> = OnceLock::new();
 
 /// Takes it as said by a compiler who it is.
@@ -147,7 +184,8 @@ pub fn identity(compiler: &Compiler) -> Identity {
     let version = ask("--version");
     let is_clang = version.contains("clang");
     let version = version.split_once(' ').map_or(version.as_str(), |(_, rest)| rest);
-    let identity = Identity { version: format!("{version} for {machine}"), architecture, is_clang };
+    let version = format!("{version} for {machine}, {:?}", tools(compiler));
+    let identity = Identity { version, architecture, is_clang };
     if let Ok(mut known) = known.lock() {
         known.insert(compiler.clone(), identity.clone());
     }

@@ -3,6 +3,7 @@
 //! sources, so that both see the same unit.
 
 use super::flags::Effect;
+use super::named;
 use super::plan::{Argument, Work};
 use super::preprocess::{self, Job, PreprocessError, Preprocessed};
 use super::project::Project;
@@ -89,14 +90,16 @@ impl Unit {
         })
     }
 
-    /// How the unit is compiled, apart from its text: flags that act on code
-    /// and the compiler.
-    fn how(&self, job: &Job) -> Fingerprint {
+    /// How the unit is compiled, apart from its text: flags that act on code,
+    /// the compiler, and files that flags or asm name.
+    fn how(&self, project: &Project, job: &Job, text: &[u8]) -> Fingerprint {
         let mut hasher = FpHasher::new("how");
         hasher.str(&toolchain::identity(&job.compiler).version);
         for argument in code_arguments(&self.command.arguments) {
             argument.words.iter().for_each(|word| hasher.str(word));
         }
+        let object = project.root.join(&self.key.object);
+        named::add(&mut hasher, job, &code_arguments(&job.arguments), &object, text);
         hasher.finish()
     }
 
@@ -116,7 +119,7 @@ impl Unit {
         hasher.number(u64::from(VERSION));
         hasher.str(&self.key.source);
         hasher.str(&self.key.object);
-        hasher.fp(&self.how(job));
+        hasher.fp(&self.how(project, job, text));
         hasher.number(self.detail.granularity as u64);
         hasher.number(u64::from(self.detail.counts_entries));
         // Absolute names of files of the project differ from place to place.
@@ -189,8 +192,9 @@ pub fn analyse<'t>(
     let code = Code { plain: unit.plain_code(), takes_copies: takes_copies(&job.arguments) };
     let probe_count = instrument::assign_probes(&mut analysis, code, unit.detail);
     let fingerprint = unit.fingerprint(project, job, &preprocessed.text);
+    let how = unit.how(project, job, &preprocessed.text);
     let granularity = unit.detail.granularity;
-    Analysed { analysis, fingerprint, how: unit.how(job), granularity, probe_count, tree }
+    Analysed { analysis, fingerprint, how, granularity, probe_count, tree }
 }
 
 /// The same for comparing with an old version of the unit: what did not change
@@ -209,8 +213,9 @@ pub fn analyse_changes<'t>(
         unit::analyse(&mut tree, forced)
     });
     let fingerprint = unit.fingerprint(project, job, &preprocessed.text);
+    let how = unit.how(project, job, &preprocessed.text);
     let granularity = unit.detail.granularity;
-    Analysed { analysis, fingerprint, how: unit.how(job), granularity, probe_count: 0, tree }
+    Analysed { analysis, fingerprint, how, granularity, probe_count: 0, tree }
 }
 
 fn parse<'t>(

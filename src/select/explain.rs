@@ -89,7 +89,9 @@ fn explain_because(because: &Because) -> String {
         Because::EdgeGone => String::from("this way is gone"),
         Because::CaseAdded(text) => format!("`case {text}` was added"),
         Because::Signature => String::from("signature or attributes changed"),
-        Because::Flags => String::from("it is compiled with other flags or another compiler"),
+        Because::Flags => String::from(
+            "it is compiled with other flags, files that these or asm name, or another compiler",
+        ),
         Because::Unreadable => String::from("its graph cannot be read"),
     }
 }

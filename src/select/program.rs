@@ -7,14 +7,15 @@ use super::link;
 use super::matrix::Matrix;
 use super::procedures::ProgramSelection;
 use super::reason::{EdgeReason, Reason};
-use super::version::ProgramVersion;
+use super::version::{ProgramVersion, UnitVersion};
 use super::walk::Status;
 use crate::cfg::format::UnitKey;
 use crate::history::carry::EntityMap;
 use crate::ids::{TestId, UnitIx};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// A program of the history and what became of it.
 pub struct Comparison {
@@ -169,11 +170,15 @@ fn is_changed(comparisons: &[Comparison], this: &Comparison) -> bool {
     })
 }
 
-/// Units of the old program with their successors.
+/// Units of the old program with their successors. Several of one key, whose
+/// objects were moved, follow each other in their order.
 pub(super) fn pair_units(old: &ProgramVersion, new: &ProgramVersion) -> Vec<Option<UnitIx>> {
-    let by_key: FxHashMap<&UnitKey, UnitIx> =
-        new.units.iter().enumerate().map(|(ix, unit)| (&unit.index.key, UnitIx::new(ix))).collect();
-    old.units.iter().map(|unit| by_key.get(&unit.index.key).copied()).collect()
+    let mut by_key: FxHashMap<&UnitKey, VecDeque<UnitIx>> = FxHashMap::default();
+    for (ix, unit) in new.units.iter().enumerate() {
+        by_key.entry(&unit.index.key).or_default().push_back(UnitIx::new(ix));
+    }
+    let successor = |unit: &Arc<UnitVersion>| by_key.get_mut(&unit.index.key)?.pop_front();
+    old.units.iter().map(successor).collect()
 }
 
 /// Changes that no edge of the program shows.
@@ -195,7 +200,7 @@ fn whole_program_changes(old: &ProgramVersion, new: &ProgramVersion) -> Vec<Stri
             continue;
         }
         if unit.index.how != successor.index.how {
-            found.push(format!("{source} is compiled with other flags or another compiler"));
+            found.push(format!("{source} is compiled with other flags, files that these or asm name, or another compiler"));
         }
         if unit.index.composition != successor.index.composition {
             found.push(format!(

@@ -4,6 +4,7 @@
 
 pub mod compare;
 mod reached;
+pub mod rules;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -109,7 +109,7 @@ pub fn included(arguments: &[String]) -> Option<Vec<String>> {
     Some(names)
 }
 
-fn environment() -> Fingerprint {
+pub(super) fn environment() -> Fingerprint {
     use std::sync::OnceLock;
     static KNOWN: OnceLock<Fingerprint> = OnceLock::new();
     *KNOWN.get_or_init(|| {

@@ -17,8 +17,7 @@ pub struct Told {
     pub names_symbol: bool,
 }
 
-/// What `.incbin` names is no part of the text, and yet of the unit.
-const FICKLE: [&str; 6] = ["__DATE__", "__TIME__", "__TIMESTAMP__", "__has_embed", "??/", "incbin"];
+const FICKLE: [&str; 5] = ["__DATE__", "__TIME__", "__TIMESTAMP__", "__has_embed", "??/"];
 const BLANK: [u8; 4] = [b' ', b'\t', 0x0b, 0x0c];
 
 pub fn told(bytes: &[u8]) -> Told {

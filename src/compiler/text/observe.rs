@@ -3,6 +3,7 @@
 use super::seen::{Kind, Seen};
 use super::stamp::{Identity, Moment, Stamp};
 use crate::compiler::inputs::prerequisites;
+use crate::compiler::named;
 use crate::compiler::preprocess::{self, Job, PreprocessError, Preprocessed};
 use crate::compiler::project::Project;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -59,12 +60,14 @@ pub fn observe(
         // Its own words, without ours among them.
         return preprocess::preprocess(project, job, &[]).map(|text| (text, None));
     }
+    let text = output.stdout;
+    // What asm takes in is no part of the text, and yet of the unit.
+    let rules = rules.filter(|_| !named::takes_files(&text));
     let grounds = rules.zip(names).and_then(|(rules, names)| {
         let rules = std::fs::read_to_string(rules.path()).ok()?;
         let said = String::from_utf8_lossy(&output.stderr);
         grounds(job, seen, began, &rules, &searched(&said)?, names)
     });
-    let text = output.stdout;
     let names_symbol = |path: &Path| seen.file(path).is_none_or(|file| file.told.names_symbol);
     let symbolic = match symbolic {
         Some(symbolic) => symbolic,

@@ -20,6 +20,8 @@ pub struct Tools {
 #[derive(Serialize, Deserialize)]
 struct Tool {
     program: PathBuf,
+    /// Stands for the variables by which it finds its parts.
+    environment: Fingerprint,
     /// Files it consists of; none where it was looked for and not there.
     files: Vec<(PathBuf, Option<Stamp>)>,
     identity: Identity,
@@ -44,7 +46,8 @@ impl Tools {
     fn find(&mut self, compiler: &Compiler, began: Moment) -> Option<Fingerprint> {
         let program = compiler.alone()?;
         self.known.retain(|tool| tool.program != program || tool.is_there());
-        if let Some(tool) = self.known.iter().find(|tool| tool.program == program) {
+        let is_it = |tool: &&Tool| tool.program == program && tool.environment == environment();
+        if let Some(tool) = self.known.iter().find(is_it) {
             toolchain::remember(compiler, tool.identity.clone());
             return Some(tool.fingerprint());
         }
@@ -81,7 +84,7 @@ impl Tool {
         };
         let files = [program.to_path_buf(), driver, cc1, specs, other("as")?, other("ld")?];
         let files = files.into_iter().map(|path| (path.clone(), Stamp::of(&path))).collect();
-        Some(Self { program: program.to_path_buf(), files, identity })
+        Some(Self { program: program.to_path_buf(), environment: environment(), files, identity })
     }
 
     fn is_there(&self) -> bool {
@@ -97,6 +100,14 @@ impl Tool {
         }
         hasher.finish()
     }
+}
+
+/// Where compilers look for their parts.
+fn environment() -> Fingerprint {
+    let mut hasher = FpHasher::new("environment of a compiler");
+    hasher.fp(&super::asked::environment());
+    hasher.bytes(std::env::var_os("PATH").unwrap_or_default().as_encoded_bytes());
+    hasher.finish()
 }
 
 fn is_elf(path: &Path) -> bool {
