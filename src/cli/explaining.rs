@@ -73,7 +73,7 @@ pub fn explain(
         .zip(&selected.comparisons)
         .filter(|(id, _)| known.programs.contains(id))
         .collect();
-    explanation.last = Some(last_run(history, known, &ran, &uses)?);
+    explanation.last = Some(last_run(history, known, &ran, &uses, &explanation.reasons)?);
     let excluded = workspace.config.excluded()?;
     for (_, comparison) in &ran {
         let mut found = changed_procedures(comparison, &selected.report.dangerous);
@@ -96,18 +96,19 @@ fn last_run(
     known: &Test,
     ran: &[(&Fingerprint, &Comparison)],
     uses: &FileUses,
+    reasons: &[Reason],
 ) -> anyhow::Result<LastRun> {
     let mut programs = Vec::new();
     for id in &known.programs {
         let program = history.program(*id)?;
-        let comparison = ran.iter().find(|(known, _)| *known == id);
-        let changed_units = comparison.and_then(|(_, comparison)| match &comparison.new {
-            NewProgram::Unknown(_) => None,
-            NewProgram::Version(new) => {
-                let now: HashSet<Fingerprint> = new.units.iter().map(|u| u.fingerprint()).collect();
-                Some(program.units.iter().filter(|unit| !now.contains(unit)).count())
+        // Only what a change can concern is compared.
+        let changed_units = match ran.iter().find(|(known, _)| *known == id) {
+            Some((_, comparison)) => changed_units(comparison),
+            None => {
+                let is_named = |reason: &Reason| matches!(reason, Reason::Program { program: path, .. } if *path == program.path);
+                (!reasons.iter().any(is_named)).then_some(0)
             }
-        });
+        };
         programs.push(ProgramRun {
             program: program.path,
             units: program.units.len(),
@@ -130,6 +131,14 @@ fn last_run(
         programs,
         files_used: uses.incomplete.is_none().then_some(names.len()),
     })
+}
+
+/// How many units of a program are others now; none if nothing is known of it.
+fn changed_units(comparison: &Comparison) -> Option<usize> {
+    let NewProgram::Version(new) = &comparison.new else { return None };
+    let now: HashSet<Fingerprint> = new.units.iter().map(|unit| unit.fingerprint()).collect();
+    let then = comparison.old.units.iter();
+    Some(then.filter(|unit| !now.contains(&unit.fingerprint())).count())
 }
 
 /// Procedures of a program that are others now, or in which something leads
