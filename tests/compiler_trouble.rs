@@ -155,7 +155,23 @@ fn a_compiler_that_does_not_take_our_text_compiles_the_users() {
 
 /// A project built by a compiler that does not take probes where a line of our
 /// text is like `pattern`. Its test `one` runs one of two procedures of a unit.
-fn rejected(pattern: &str) -> Project {
+struct Rejected {
+    project: Project,
+    /// Where the compiler is.
+    _directory: tempfile::TempDir,
+    path: String,
+}
+
+impl Rejected {
+    /// Selects with that compiler: another one would be a change.
+    fn selected(&self) -> Vec<String> {
+        let output = self.project.command().arg("select").env("PATH", &self.path).output().unwrap();
+        let names = String::from_utf8(output.stdout).unwrap();
+        names.lines().map(|name| name.trim_start_matches("t/").to_string()).collect()
+    }
+}
+
+fn rejected(pattern: &str) -> Rejected {
     let project = Project::of_source(
         "int odd(int);\nint even(int);\n\
          int main(int n, char **v) { (void)v; return n > 1 ? odd(0) : even(0); }\n",
@@ -174,33 +190,34 @@ fn rejected(pattern: &str) -> Project {
     ));
     let path = format!("{}:{}", directory.path().display(), std::env::var("PATH").unwrap());
     let mut build = project.command();
-    let output = build.args(["build", "--", "make", "-s", "CC=gcc"]).env("PATH", path).output();
+    let output = build.args(["build", "--", "make", "-s", "CC=gcc"]).env("PATH", &path).output();
     let output = output.unwrap();
     assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     project.ok(&["run"]);
-    assert!(project.selected().is_empty());
-    project
+    let rejected = Rejected { project, _directory: directory, path };
+    assert!(rejected.selected().is_empty());
+    rejected
 }
 
 #[test]
 fn a_procedure_whose_probes_the_compiler_rejects_is_opaque() {
-    let project = rejected("int odd(int n).*?__extension__");
-    let said = project.ok(&["doctor"]);
+    let rejected = rejected("int odd(int n).*?__extension__");
+    let said = rejected.project.ok(&["doctor"]);
     assert!(said.contains("odd: the compiler rejects its probes: no probes here"), "{said}");
     assert!(said.contains("2 units instrumented, 3 procedures"), "{said}");
     // No branch of it is known, but who enters it is.
-    project.edit("part.c", "if (n > 2) return 1;", "if (n > 2) return 5;");
-    assert_eq!(project.selected(), ["one"]);
+    rejected.project.edit("part.c", "if (n > 2) return 1;", "if (n > 2) return 5;");
+    assert_eq!(rejected.selected(), ["one"]);
 }
 
 #[test]
 fn a_unit_whose_probes_the_compiler_rejects_is_compiled_without() {
-    let project = rejected("__edgewise_map.*int odd(int n)");
-    let said = project.ok(&["doctor"]);
+    let rejected = rejected("__edgewise_map.*int odd(int n)");
+    let said = rejected.project.ok(&["doctor"]);
     assert!(said.contains("part.c: the compiler rejects its probes"), "{said}");
     // Whoever runs the program counts as running all of it.
-    project.edit("part.c", "if (n > 2) return 1;", "if (n > 2) return 5;");
-    assert_eq!(project.selected(), ["one", "two"]);
+    rejected.project.edit("part.c", "if (n > 2) return 1;", "if (n > 2) return 5;");
+    assert_eq!(rejected.selected(), ["one", "two"]);
 }
 
 #[test]
