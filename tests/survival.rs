@@ -341,14 +341,16 @@ fn a_process_behind_a_wall_makes_its_test_unclean() {
     let mut gcc = Command::new("gcc");
     gcc.current_dir(project.root()).args(["-w", "-static", "-o", "clear", "clear.out.c"]);
     assert!(gcc.status().unwrap().success());
+    // A source that came after the build would concern all tests.
+    std::fs::remove_file(project.path("clear.out.c")).unwrap();
     project.ok(&["run", "--jobs", "1"]);
     assert_unclean(
         &project,
         &[
             ("user", "error 13"),
-            ("user-cleared", "error 13"),
-            ("jail", "cannot find the path"),
-            ("jail-cleared", "cannot find the path"),
+            ("user-cleared", "not every ancestor"),
+            ("jail", "could not be traced"),
+            ("jail-cleared", "not every ancestor"),
             ("setuid", "setuid"),
         ],
     );
