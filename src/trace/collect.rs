@@ -99,19 +99,27 @@ impl LoadedUnit {
 
     /// Counts how often procedures were entered: not, once, or more often. Of
     /// those that do not note it, only a `main` that nobody calls is known.
-    fn count_entries(&self, probes: &Probes, of_main: Option<u32>, entries: &mut Entries) {
+    fn count_entries(
+        &self,
+        probes: &Probes,
+        processes: u32,
+        calls_main: bool,
+        entries: &mut Entries,
+    ) {
         let id = self.index.fingerprint;
         let probes = probes.get(&id).filter(|p| p.len() == self.index.probe_count as usize);
         let Some(probes) = probes else { return };
         let is_set = |probe: ProbeId| probes.get(probe.ix()).is_some_and(|byte| *byte != 0);
         for (number, procedure) in self.index.procedures.iter().enumerate() {
             let first = self.derivation.entry_probe(number);
-            let count = match (first, procedure.again, of_main) {
-                (Some(first), Some(again), _) if is_set(first) => 1 + u32::from(is_set(again)),
-                (_, None, Some(count)) if procedure.name == MAIN && !procedure.is_static => count,
+            let is_main = procedure.name == MAIN && !procedure.is_static && !calls_main;
+            let count = match (first, procedure.again) {
+                (Some(first), Some(again)) if is_set(first) => 1 + u32::from(is_set(again)),
+                (_, None) if is_main => 1,
                 _ => continue,
             };
-            *entries.entry((id, number)).or_default() += count as usize;
+            // What another process ran before it was attached does not count itself.
+            *entries.entry((id, number)).or_default() += count.max(processes) as usize;
         }
     }
 }
@@ -279,9 +287,9 @@ impl Collector {
         for module in &modules {
             let program = self.program(module)?;
             let everything = module.everything();
-            let of_main = (!program.mentions_main()).then_some(module.processes);
+            let calls_main = program.mentions_main();
             for unit in &program.units {
-                unit.count_entries(&everything, of_main, &mut entries);
+                unit.count_entries(&everything, module.processes, calls_main, &mut entries);
             }
             program.add_rows(&everything, reading, &mut trace.rows);
             for name in &cases {
