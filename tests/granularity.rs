@@ -77,8 +77,10 @@ fn entries_are_counted_when_asked_for() {
     assert!(trace.entered_once.is_empty());
 }
 
+/// What a process runs before it is attached does not count itself, so in a
+/// test of two processes nothing is known to be entered once.
 #[test]
-fn a_procedure_that_two_processes_enter_is_entered_twice() {
+fn nothing_is_entered_once_in_two_processes() {
     let project = Project::of_source(SOURCE, &TESTS);
     project.ok(&["build", "--count-entries"]);
     let traces = tempfile::tempdir().unwrap();
@@ -89,9 +91,8 @@ fn a_procedure_that_two_processes_enter_is_entered_twice() {
         );
     }
     let trace = Collector::default().collect(traces.path());
-    let unit = &trace.programs[0].units[0].index;
-    let once = trace.entered_once.iter().map(|(_, number)| unit.procedures[*number].name.as_str());
-    assert_eq!(once.collect::<Vec<_>>(), ["plain", "other"]);
+    assert!(!trace.rows.is_empty());
+    assert!(trace.entered_once.is_empty());
 }
 
 /// Threads, a child that goes on with a run of its parent, and a kill: each
