@@ -395,3 +395,43 @@ fn units_named_by_x_and_in_files_are_selected_from() {
     project.edit("part.inc", "return 7", "return 8");
     assert_eq!(project.selected(), ["many"]);
 }
+
+/// What is compiled of our own is kept in the project, or where the user says;
+/// a compiler outside of any project leaves nothing behind.
+#[test]
+fn what_is_made_of_our_sources_is_made_once() {
+    let project = project(&[]);
+    let made = |directory: &str| -> Vec<_> {
+        let entries = std::fs::read_dir(project.path(directory)).into_iter().flatten();
+        let files = entries.flatten().flat_map(|entry| std::fs::read_dir(entry.path()).unwrap());
+        let stamp = |path: &Path| path.metadata().unwrap().modified().unwrap();
+        let mut files: Vec<_> =
+            files.map(|file| file.unwrap().path()).map(|file| (stamp(&file), file)).collect();
+        files.sort();
+        files
+    };
+    let link = "edgewise cc gcc -o prog main.c part.c";
+    sh(&project, &format!("unset EDGEWISE_CACHE; {link}"));
+    assert!(is_traced(&project, "prog"));
+    assert!(!project.path(".edgewise").exists());
+    let build = format!("edgewise build -- sh -c '{link}'");
+    sh(&project, &format!("unset EDGEWISE_CACHE; {build}"));
+    let first = made(".edgewise/made");
+    assert!(first.iter().any(|(_, file)| file.ends_with("edgewise-runtime.o")), "{first:?}");
+    let before = std::fs::read(project.path("prog")).unwrap();
+    sh(&project, &format!("unset EDGEWISE_CACHE; {build}"));
+    assert_eq!(made(".edgewise/made"), first);
+    assert_eq!(std::fs::read(project.path("prog")).unwrap(), before);
+    assert!(is_traced(&project, "prog"));
+    sh(&project, &format!("rm -r .edgewise; export EDGEWISE_CACHE=\"$PWD/kept\"; {build}"));
+    assert_eq!((made(".edgewise/made").len(), made("kept").len()), (0, first.len()));
+    assert_eq!(std::fs::read(project.path("prog")).unwrap(), before);
+    // What cannot be kept is made for once.
+    sh(&project, &format!("export EDGEWISE_CACHE=/proc/nowhere; {build}"));
+    assert_eq!(std::fs::read(project.path("prog")).unwrap(), before);
+    // Other flags, another runtime.
+    let other = "edgewise build --granularity path -- sh -c";
+    sh(&project, &format!("unset EDGEWISE_CACHE; {other} '{link}'"));
+    assert_eq!(made(".edgewise/made").len(), first.len());
+    assert_ne!(std::fs::read(project.path("prog")).unwrap(), before);
+}

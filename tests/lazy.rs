@@ -212,3 +212,34 @@ fn another_compiler_of_the_same_name_is_noticed() {
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(answer["effort"]["units_preprocessed"], 2);
 }
+
+/// The calls that lead to a change go through units that are not read for it.
+#[test]
+fn reasons_tell_the_calls_from_main_through_units_that_are_not_read() {
+    let project = Project::empty();
+    let unit = |name: &str, next: &str| {
+        format!(
+            "int {next}(int n);\nstatic int step(int n)\n{{\n    return {next}(n);\n}}\nint {name}(int n)\n{{\n    return step(n) + 1;\n}}\n"
+        )
+    };
+    project.write("main.c", "int one(int n);\nint main(int argc, char **argv)\n{\n    (void)argv;\n    return one(argc) < 0;\n}\n");
+    project.write("one.c", &unit("one", "two"));
+    project.write("two.c", &unit("two", "last"));
+    project.write("last.c", "static int inner(int n)\n{\n    return n > 1;\n}\nint last(int n)\n{\n    return inner(n);\n}\n");
+    project.write("Makefile", "prog: main.c one.c two.c last.c\n\t$(CC) -o prog $^\n");
+    project.write_config();
+    project.write("tests.list", "only ./prog\n");
+    project.record();
+    std::thread::sleep(SETTLED);
+    project.select_json(&[]);
+    project.edit("last.c", "n > 1", "n > 2");
+    let calls = serde_json::json!(["main", "one", "step", "two", "step", "last", "inner"]);
+    for round in ["made", "kept", "damaged"] {
+        let answer = project.select_json(&[]);
+        assert_eq!(answer["selected"][0]["reasons"][0]["chain"], calls, "{round}");
+        assert_eq!(answer["effort"]["units_read"], 2, "{round}: that of main and the old one");
+        if round == "kept" {
+            project.write(".edgewise/calls", "not what it was");
+        }
+    }
+}

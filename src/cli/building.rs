@@ -5,6 +5,7 @@ use super::files;
 use super::workspace::Workspace;
 use crate::compiler::ld::is_linker_name;
 use crate::compiler::log::{self, Event};
+use crate::compiler::made;
 use crate::compiler::project::{
     BUILD_DIRECTORY_VARIABLE, LOG_VARIABLE, ROOT_VARIABLE, SHIMS_VARIABLE,
 };
@@ -79,7 +80,7 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
     if let Some(compiler) = compiler_for(std::env::var_os("CC"), &shims) {
         command.env("CC", compiler);
     }
-    let preload = Preload::make(&state, &workspace.project.root);
+    let preload = Preload::make(&made::directory(&workspace.project.root), &workspace.project.root);
     if let Some(library) = preload.prepare(traces.path(), Room::BUILD) {
         preload::add_to(&mut command, library.as_os_str(), |name| std::env::var_os(name));
     }

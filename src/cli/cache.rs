@@ -8,9 +8,10 @@ use crate::cfg::format;
 use crate::compiler::text::stamp::Moment;
 use crate::compiler::text::{Notes, Tools};
 use crate::ids::Fingerprint;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Raised with any change of what is kept or of how it comes about.
 const VERSION: u32 = 2;
@@ -40,25 +41,20 @@ impl Cache {
     /// The cache of a project; an empty one if there is none that can be read.
     pub fn open(workspace: &Workspace) -> Self {
         let path = workspace.state().join("cache");
-        let kept = std::fs::read(&path).ok().and_then(|bytes| decode(&bytes)).unwrap_or_default();
+        let kept = read(&path).unwrap_or_default();
         let Kept { contents, tools, texts, summaries } = kept;
         Self { path, began: Moment::now(), contents, tools, texts, summaries }
     }
 
-    /// Keeps what is new. Whoever comes last wins; a failure costs nothing but
-    /// time.
+    /// Keeps what is new.
     pub fn save(self) {
         let is_new = self.contents.is_new()
             || self.tools.is_new()
             || self.texts.is_new()
             || self.summaries.is_new();
-        let Some(directory) = self.path.parent().filter(|_| is_new) else { return };
-        let Self { contents, tools, texts, summaries, .. } = self;
-        let bytes = encode(&Kept { contents, tools, texts, summaries });
-        let written = tempfile::NamedTempFile::new_in(directory)
-            .and_then(|mut file| file.write_all(&bytes).map(|()| file));
-        if let Ok(file) = written {
-            let _ = file.persist(&self.path);
+        if is_new {
+            let Self { path, contents, tools, texts, summaries, .. } = self;
+            write(&path, &Kept { contents, tools, texts, summaries });
         }
     }
 }
@@ -72,19 +68,34 @@ fn header(body: &[u8]) -> Vec<u8> {
     out
 }
 
-fn encode(kept: &Kept) -> Vec<u8> {
+fn encode(kept: &impl Serialize) -> Vec<u8> {
     let body = postcard::to_stdvec(kept).unwrap_or_default();
     let mut out = header(&body);
     out.extend(body);
     out
 }
 
-fn decode(bytes: &[u8]) -> Option<Kept> {
+fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     let (start, body) = bytes.split_at_checked(HEADER)?;
     if start != header(body) {
         return None;
     }
     postcard::from_bytes(body).ok()
+}
+
+/// What is kept in a file, if that can be read.
+pub fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
+    std::fs::read(path).ok().and_then(|bytes| decode(&bytes))
+}
+
+/// Keeps something. Whoever comes last wins; a failure costs nothing but time.
+pub fn write(path: &Path, kept: &impl Serialize) {
+    let Some(directory) = path.parent() else { return };
+    let written = tempfile::NamedTempFile::new_in(directory)
+        .and_then(|mut file| file.write_all(&encode(kept)).map(|()| file));
+    if let Ok(file) = written {
+        let _ = file.persist(path);
+    }
 }
 
 #[cfg(test)]
@@ -94,12 +105,12 @@ mod tests {
     #[test]
     fn what_is_damaged_is_not_read() {
         let bytes = encode(&Kept::default());
-        assert!(decode(&bytes).is_some());
+        assert!(decode::<Kept>(&bytes).is_some());
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 1;
-            assert!(decode(&damaged).is_none(), "byte {at}");
-            assert!(decode(&bytes[..at]).is_none(), "cut at {at}");
+            assert!(decode::<Kept>(&damaged).is_none(), "byte {at}");
+            assert!(decode::<Kept>(&bytes[..at]).is_none(), "cut at {at}");
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::build_state::BuildState;
 use super::contents::Contents;
-use super::workspace::{STATE_DIRECTORY, Workspace};
+use super::workspace::Workspace;
+use crate::compiler::project::STATE_DIRECTORY;
 use crate::compiler::project::{CONFIG_FILE, relative};
 use crate::compiler::text::stamp::Moment;
 use crate::history::format::FileState;

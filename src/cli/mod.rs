@@ -3,6 +3,7 @@
 mod build_state;
 pub mod building;
 mod cache;
+mod calls;
 mod choosing;
 pub mod command;
 mod concerned;

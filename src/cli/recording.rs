@@ -7,6 +7,7 @@ use super::progress::Progress;
 use super::scratch::Scratch;
 use super::uses::Seen;
 use super::workspace::Workspace;
+use crate::compiler::made;
 use crate::compiler::project::relative;
 use crate::history::format::{
     Entered, FileState, FileUses, Outcome, Outsider, Paths, Program, Test,
@@ -67,7 +68,7 @@ pub fn run(
 ) -> anyhow::Result<Results> {
     interrupt::listen();
     let scratch = Scratch::make(workspace)?;
-    let preload = Preload::make(&workspace.state(), &workspace.project.root);
+    let preload = Preload::make(&made::directory(&workspace.project.root), &workspace.project.root);
     let pool = Pool {
         root: &workspace.project.root,
         traces: scratch.traces.path(),
@@ -126,7 +127,7 @@ pub fn run(
 pub fn run_one(workspace: &Workspace, test: &TestCase) -> anyhow::Result<Finished> {
     let scratch = Scratch::make(workspace)?;
     let root = &workspace.project.root;
-    let preload = Preload::make(&workspace.state(), root);
+    let preload = Preload::make(&made::directory(root), root);
     Ok(pool::run_attached(root, scratch.traces.path(), &preload, test)?)
 }
 

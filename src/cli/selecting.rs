@@ -3,6 +3,7 @@
 
 use super::build_state::BuildState;
 use super::cache::Cache;
+use super::calls::HistoryCalls;
 use super::concerned::{self, Concerned, Extent};
 use super::files::{self, Files};
 use super::listed;
@@ -117,7 +118,8 @@ pub fn select(
     let matrix = HistoryMatrix::new(history, named);
     let excluded = workspace.config.excluded()?;
     let strict_lines = workspace.config.strict_lines;
-    let options = Options { algorithm, strict_lines, exclusion: &excluded };
+    let calls = HistoryCalls::new(workspace, history, &programs);
+    let options = Options { algorithm, strict_lines, exclusion: &excluded, calls: &calls };
     let outcome = select::compare(&parts.comparisons, &matrix, &outside, options);
     matrix.finish()?;
     for (test, reasons) in outcome.selected {

@@ -1,15 +1,12 @@
 //! A project as the commands see it: its root, configuration and state.
 
 use super::config::Config;
-use crate::compiler::project::{CONFIG_FILE, Project};
+use crate::compiler::project::{CONFIG_FILE, Project, STATE_DIRECTORY};
 use crate::history::History;
 use crate::suite::TestCase;
 use anyhow::Context;
 use std::collections::HashSet;
 use std::path::PathBuf;
-
-/// Directory of everything edgewise keeps in a project.
-pub const STATE_DIRECTORY: &str = ".edgewise";
 
 pub struct Workspace {
     pub project: Project,

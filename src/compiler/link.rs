@@ -3,10 +3,11 @@
 use super::flags::Effect;
 use super::linked::{LINKER, Unanalysed, WHOLE};
 use super::log::{self, Event};
+use super::made::Made;
 use super::plan::Work;
 use super::project::Project;
 use super::toolchain::{self, Compiler};
-use super::{response, runtime};
+use super::{made, response, runtime};
 use crate::cfg::format::LinkRecord;
 use crate::ids::Fingerprint;
 use crate::instrument;
@@ -23,8 +24,9 @@ pub enum Tool<'a> {
     Linker(&'a Path, &'a Compiler),
 }
 
-/// The object that is added to a link.
-const RUNTIME_OBJECT: &str = "edgewise-link.o";
+/// The objects that are added to a link: its record, and the runtime.
+const RECORD_OBJECT: &str = "edgewise-link.o";
+const RUNTIME_OBJECT: &str = "edgewise-runtime.o";
 
 pub struct Link<'a> {
     pub project: &'a Project,
@@ -45,7 +47,7 @@ impl Link<'_> {
     pub fn run(&self) -> anyhow::Result<i32> {
         let words = self.words();
         // A compiler that calls another one by its name: we were here before.
-        if words.iter().any(|word| word.ends_with(RUNTIME_OBJECT)) {
+        if words.iter().any(|word| word.ends_with(RECORD_OBJECT)) {
             return super::run_real(self.command().args(words));
         }
         let Ok(scratch) = tempfile::Builder::new().prefix("edgewise-ld").tempdir() else {
@@ -99,11 +101,14 @@ impl Link<'_> {
         scratch: &Path,
     ) -> anyhow::Result<Result<Output, String>> {
         let takes_script = self.takes_script();
-        let object = match self.runtime_object(scratch, takes_script)? {
-            Ok(object) => object,
+        let objects = match self.objects(scratch, takes_script) {
+            Ok(objects) => objects,
             Err(why) => return Ok(Err(why)),
         };
         let script = scratch.join(runtime::LINKER_SCRIPT);
+        let (Tool::Driver(compiler) | Tool::Linker(_, compiler)) = self.tool;
+        let architecture = toolchain::identity(compiler).architecture;
+        fs_err::write(&script, &*runtime::linker_script(architecture))?;
         let build_id = "--build-id=sha1";
         let (script, build_id) = match self.tool {
             Tool::Driver(_) => (format!("-Wl,-T,{}", script.display()), format!("-Wl,{build_id}")),
@@ -113,7 +118,7 @@ impl Link<'_> {
         let mut command = self.command();
         // The script comes first: ld takes a script of the user's before an
         // INSERT for what is to be inserted.
-        command.args(takes_script.then_some(script)).args(words).arg(object);
+        command.args(takes_script.then_some(script)).args(words).args(objects);
         if has_build_id.all(|word| word.ends_with("=none")) {
             command.arg(build_id);
         }
@@ -196,41 +201,42 @@ impl Link<'_> {
         parts.any(|part| any.contains(&part))
     }
 
-    /// The runtime and the record of this link, as one object; or why there is none.
-    fn runtime_object(
-        &self,
-        scratch: &Path,
-        takes_script: bool,
-    ) -> anyhow::Result<Result<PathBuf, String>> {
+    /// The record of this link and the runtime; or why there are none.
+    fn objects(&self, scratch: &Path, takes_script: bool) -> Result<[PathBuf; 2], String> {
         let (Tool::Driver(compiler) | Tool::Linker(_, compiler)) = self.tool;
-        runtime::write_sources(scratch, toolchain::identity(compiler).architecture)?;
-        let record = instrument::record_only(&self.record().encode());
-        let source = format!("#include \"{}\"\n{record}", runtime::MAIN_SOURCE);
-        fs_err::write(scratch.join("edgewise-link.c"), source)?;
-        let object = scratch.join(RUNTIME_OBJECT);
         let target = self.work.link.iter().filter(|a| {
             a.effect == Effect::Code
                 && ["--target", "-target", "--sysroot", "-B"]
                     .iter()
                     .any(|prefix| a.words[0].starts_with(prefix))
         });
-        let output = compiler
-            .command()
-            .current_dir(scratch)
-            .args(target.flat_map(|argument| &argument.words))
-            .args(["-std=gnu99", "-O2", "-fPIC", "-fno-lto", "-w", "-o", RUNTIME_OBJECT])
-            .args((!takes_script).then_some("-DEDGEWISE_NO_SCRIPT"))
-            .args(self.logs_nodes.then_some("-DEDGEWISE_PATHS"))
-            .args(["-x", "c", "-c", "edgewise-link.c"])
-            .stdin(Stdio::null())
-            .output()?;
-        if output.status.success() {
-            return Ok(Ok(object));
-        }
-        let messages = String::from_utf8_lossy(&output.stderr);
-        let first = messages.lines().find_map(|line| line.split_once("error: "));
-        let first = first.map_or("", |(_, message)| message);
-        Ok(Err(format!("the runtime does not compile: {first}")))
+        let mut flags: Vec<&str> = vec!["-std=gnu99", "-fPIC", "-c"];
+        flags.extend(target.flat_map(|argument| &argument.words).map(String::as_str));
+        let record = instrument::record_only(&self.record().encode());
+        let source = "edgewise-link.c";
+        let record = Made {
+            name: RECORD_OBJECT,
+            sources: &[(source, &record)],
+            main: source,
+            flags: &flags,
+        };
+        let record = record.make_in(scratch, compiler)?;
+        flags.extend((!takes_script).then_some("-DEDGEWISE_NO_SCRIPT"));
+        flags.extend(self.logs_nodes.then_some("-DEDGEWISE_PATHS"));
+        let runtime = Made {
+            name: RUNTIME_OBJECT,
+            sources: runtime::SOURCES,
+            main: runtime::MAIN_SOURCE,
+            flags: &flags,
+        };
+        let kept = made::existing_directory(&self.project.root).and_then(|kept| {
+            runtime.make(&kept, compiler, &toolchain::identity(compiler).version).ok()
+        });
+        let runtime = match kept {
+            Some(runtime) => runtime,
+            None => runtime.make_in(scratch, compiler)?,
+        };
+        Ok([record, runtime])
     }
 
     /// How the program is made, and the content of whatever goes into it

@@ -8,6 +8,7 @@ pub mod ld;
 mod link;
 pub mod linked;
 pub mod log;
+pub mod made;
 mod named;
 pub mod plan;
 pub mod preprocess;

@@ -15,6 +15,9 @@ pub const LOG_VARIABLE: &str = "EDGEWISE_BUILD_LOG";
 /// Name of the configuration file, which marks the root of a project.
 pub const CONFIG_FILE: &str = "edgewise.toml";
 
+/// Directory of everything edgewise keeps in a project.
+pub const STATE_DIRECTORY: &str = ".edgewise";
+
 const ROOT_MARK: &str = "%ROOT%";
 
 #[derive(Clone, Debug)]

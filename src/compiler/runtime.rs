@@ -1,6 +1,7 @@
 //! The sources of the runtime, carried in this program.
 
 use crate::instrument::Architecture;
+use std::borrow::Cow;
 use std::path::Path;
 
 /// The file that includes all others.
@@ -76,13 +77,20 @@ sources!(
 pub fn write_sources(directory: &Path, architecture: Architecture) -> std::io::Result<()> {
     SOURCES.iter().try_for_each(|(name, text)| {
         let path = directory.join(name);
-        match architecture {
-            Architecture::Other if *name == LINKER_SCRIPT => {
-                fs_err::write(path, text.replace("ALIGN(4096)", "ALIGN(65536)"))
-            }
+        match *name {
+            LINKER_SCRIPT => fs_err::write(path, &*linker_script(architecture)),
             _ => fs_err::write(path, text),
         }
     })
+}
+
+/// The linker script for a machine.
+pub fn linker_script(architecture: Architecture) -> Cow<'static, str> {
+    let text = source(LINKER_SCRIPT).expect("carried");
+    match architecture {
+        Architecture::Other => text.replace("ALIGN(4096)", "ALIGN(65536)").into(),
+        _ => text.into(),
+    }
 }
 
 /// The text of one source.

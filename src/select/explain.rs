@@ -6,9 +6,6 @@ use super::reason::{EdgeReason, SourceLine};
 use super::version::{ProcRef, ProgramVersion, UnitVersion};
 use super::walk::ProcPair;
 use crate::cfg::format::{EdgeLabel, Node, NodeKind};
-use crate::ids::UnitIx;
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::VecDeque;
 
 /// Why an edge of a pair of procedures is dangerous. The calls that lead there
 /// are to be added.
@@ -93,62 +90,5 @@ fn explain_because(because: &Because) -> String {
             "it is compiled with other flags, files that these or asm name, or another compiler",
         ),
         Because::Unreadable => String::from("its graph cannot be read"),
-    }
-}
-
-/// Who calls whom by name, for telling how a procedure is reached from a root.
-/// It is made from the indexes of the units alone, when somebody asks.
-pub struct Callers {
-    of: FxHashMap<ProcRef, Vec<ProcRef>>,
-}
-
-impl Callers {
-    pub fn of(program: &ProgramVersion) -> Self {
-        let mut of: FxHashMap<ProcRef, Vec<ProcRef>> = FxHashMap::default();
-        for (number, unit) in program.units.iter().enumerate() {
-            let mut meant: FxHashMap<u32, Option<ProcRef>> = FxHashMap::default();
-            for caller in unit.procedures(UnitIx::new(number)) {
-                let index = unit.procedure(caller.procedure);
-                // One whose address is taken may be called by anybody.
-                for symbol in index.mentions.iter().filter(|name| !index.takes.contains(name)) {
-                    let callee = meant
-                        .entry(*symbol)
-                        .or_insert_with(|| program.resolve(caller.unit, *symbol));
-                    if let Some(callee) = callee {
-                        of.entry(*callee).or_default().push(caller);
-                    }
-                }
-            }
-        }
-        Self { of }
-    }
-
-    /// A shortest chain of calls to a procedure: from a root, or from wherever
-    /// calls are last known by name.
-    pub fn chain(&self, program: &ProgramVersion, procedure: ProcRef) -> Vec<String> {
-        let mut next: FxHashMap<ProcRef, ProcRef> = FxHashMap::default();
-        let mut seen = FxHashSet::from_iter([procedure]);
-        let mut todo = VecDeque::from([procedure]);
-        let mut first = procedure;
-        while let Some(at) = todo.pop_front() {
-            let index = program.procedure(at);
-            if index.is_constructor || index.name == "main" {
-                first = at;
-                break;
-            }
-            for caller in self.of.get(&at).into_iter().flatten() {
-                if seen.insert(*caller) {
-                    next.insert(*caller, at);
-                    todo.push_back(*caller);
-                }
-            }
-        }
-        let mut chain = vec![program.procedure(first).name.clone()];
-        let mut at = first;
-        while let Some(callee) = next.get(&at).filter(|_| at != procedure) {
-            chain.push(program.procedure(*callee).name.clone());
-            at = *callee;
-        }
-        chain
     }
 }

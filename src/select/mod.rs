@@ -2,6 +2,7 @@
 //! and a history: no I/O, no failure.
 
 pub mod algorithm;
+pub mod callers;
 pub mod changes;
 mod culprit;
 pub mod exclude;

@@ -4,7 +4,7 @@
 use super::algorithm::{self, Algorithm};
 use super::changes::ChangedDefinitions;
 use super::exclude::PassedOver;
-use super::explain::{self, Callers};
+use super::explain;
 use super::matrix::{Matrix, Taken};
 use super::one_path;
 use super::pairs::PairGraph;
@@ -27,7 +27,6 @@ pub struct ProgramSelection<'a> {
     pairing: Vec<Option<UnitIx>>,
     /// How many opened pairs were judged.
     judged: usize,
-    callers: Option<Callers>,
     /// What runs of procedures leave may be read as paths.
     keeps_to_paths: bool,
     pub(super) outcome: &'a mut Outcome,
@@ -52,7 +51,6 @@ impl<'a> ProgramSelection<'a> {
             walk: Walk::new(old, new, changed, options),
             pairing: pair_units(old, new),
             judged: 0,
-            callers: None,
             keeps_to_paths: one_path::keeps_to_paths(old),
             outcome,
         }
@@ -308,11 +306,11 @@ impl<'a> ProgramSelection<'a> {
     }
 
     /// The calls that lead to a procedure, as the walk found it or by name.
-    fn chain(&mut self, pair: ProcPair) -> Vec<String> {
+    fn chain(&self, pair: ProcPair) -> Vec<String> {
         let program = &self.comparison.old;
         if !self.options.algorithm.follows_calls() {
-            let callers = self.callers.get_or_insert_with(|| Callers::of(program));
-            return callers.chain(program, pair.0);
+            let unit = program.unit(pair.0.unit).fingerprint();
+            return self.options.calls.chain(&program.path, unit, pair.0.procedure);
         }
         let callers: FxHashMap<ProcPair, Option<ProcPair>> =
             self.walk.opened.iter().copied().collect();

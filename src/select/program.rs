@@ -1,6 +1,7 @@
 //! All programs against their successors: what selects whoever ran one of them.
 
 use super::algorithm::Algorithm;
+use super::callers::Calls;
 use super::changes::ChangedDefinitions;
 use super::exclude::{Exclusion, PassedOver};
 use super::link;
@@ -38,6 +39,7 @@ pub struct Options<'o> {
     /// A changed line number alone is a change.
     pub strict_lines: bool,
     pub exclusion: &'o dyn Exclusion,
+    pub calls: &'o dyn Calls,
 }
 
 /// What was looked at, counted.

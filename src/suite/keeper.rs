@@ -5,8 +5,8 @@
 //! (`instrument-runtime/keeper`); where that cannot be made, this program called by
 //! another name does the same.
 
-use super::helper::{self, Made};
 use super::preload;
+use crate::compiler::made::Made;
 use crate::compiler::runtime;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -84,14 +84,14 @@ extern "C" fn end_test(_signal: libc::c_int) {
 
 /// Makes the small keeper of a project, unless it is there already. None if that
 /// is not possible here.
-pub fn make(state: &Path) -> Option<PathBuf> {
+pub fn make(kept: &Path) -> Option<PathBuf> {
     let made = Made {
         name: "edgewise-keeper",
         sources: runtime::KEEPER_SOURCES,
         main: runtime::KEEPER_MAIN_SOURCE,
         flags: &["-static", "-fno-pie", "-no-pie", "-Wl,--build-id=none,-z,noexecstack"],
     };
-    let keeper = helper::make(state, &made).ok()?;
+    let keeper = made.make_freestanding(kept).ok()?;
     try_out(&keeper).then_some(keeper)
 }
 

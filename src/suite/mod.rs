@@ -6,7 +6,6 @@ pub mod channel;
 mod cmake_regex;
 mod ctest;
 pub mod definition;
-mod helper;
 mod inherited;
 pub mod judgement;
 pub mod keeper;

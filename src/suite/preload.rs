@@ -1,8 +1,8 @@
 //! The library that is preloaded into the processes of tests and builds, to
 //! see which files of the project they use.
 
-use super::helper::{self, Made};
 use super::keeper;
+use crate::compiler::made::Made;
 use crate::compiler::runtime;
 use crate::trace::uses::{self, Room};
 use std::ffi::{OsStr, OsString};
@@ -23,16 +23,16 @@ pub struct Preload {
     library: Result<PathBuf, String>,
     keeper: Option<PathBuf>,
     root: PathBuf,
-    /// Where the library is, if it could not stay in the state directory.
+    /// Where the library is, if it could not stay where it was made.
     _elsewhere: Option<tempfile::TempDir>,
 }
 
 impl Preload {
     /// Makes the library for a project, unless it is there already. That there is none is no
     /// error: then nothing is recorded, and the traces say so.
-    pub fn make(state: &Path, root: &Path) -> Self {
+    pub fn make(kept: &Path, root: &Path) -> Self {
         let mut elsewhere = None;
-        let library = compile(state).and_then(|library| {
+        let library = compile(kept).and_then(|library| {
             if is_plain(&library) {
                 return Ok(library);
             }
@@ -45,7 +45,7 @@ impl Preload {
         });
         let library = library.and_then(|library| try_out(&library).map(|()| library));
         let library = library.map_err(|why| format!("file uses are not recorded: {why}"));
-        let keeper = keeper::make(state);
+        let keeper = keeper::make(kept);
         Self { library, keeper, root: root.to_path_buf(), _elsewhere: elsewhere }
     }
 
@@ -104,8 +104,8 @@ fn is_plain(path: &Path) -> bool {
     path.to_str().is_some_and(|path| !path.contains([' ', '\t', '\n', ':', '$']))
 }
 
-/// The library in the state directory, made if it is not there.
-fn compile(state: &Path) -> Result<PathBuf, String> {
+/// The library in the directory of what is kept, made if it is not there.
+fn compile(kept: &Path) -> Result<PathBuf, String> {
     let made = Made {
         name: LIBRARY,
         sources: runtime::FILES_SOURCES,
@@ -120,7 +120,7 @@ fn compile(state: &Path) -> Result<PathBuf, String> {
             "-Wl,-z,norelro,-z,noseparate-code,--build-id=none",
         ],
     };
-    helper::make(state, &made)
+    made.make_freestanding(kept)
 }
 
 /// Whether a process starts with it, without a word: the loader complains of
