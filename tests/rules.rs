@@ -583,6 +583,38 @@ fn compiler_assembler_and_linker() {
     assert_eq!(selected(&tools.root().display().to_string()), 0);
 }
 
+/// Specs of gcc say what else its parts are told, in files of the project and
+/// of others.
+#[test]
+fn specs_of_the_compiler() {
+    let outside = Project::empty();
+    let value = |number: u32| format!("*cpp_unique_options:\n+ -DVALUE={number}\n");
+    outside.write("far.specs", &value(1));
+    let far = outside.path("far.specs");
+    let makefile = format!(
+        "prog: main.o near.o far.o\n\t$(CC) -o prog main.o near.o far.o\n\
+         near.o: near.c near.specs\n\t$(CC) -specs=near.specs -c -o near.o near.c\n\
+         far.o: far.c {far}\n\t$(CC) -specs={far} -c -o far.o far.c\n",
+        far = far.display()
+    );
+    let main = "#include <stdio.h>\nint near(void), far(void);\nint main(int argc, char **argv)\n{\n    \
+        (void)argv;\n    printf(\"%d\\n\", argc > 1 ? far() : near());\n    return 0;\n}\n";
+    // What changes shortly before or during a build is not known to be in it.
+    std::thread::sleep(std::time::Duration::from_millis(2100));
+    let at = Recorded::new(project(
+        &[
+            ("main.c", main),
+            ("near.c", "int near(void)\n{\n    return VALUE;\n}\n"),
+            ("far.c", "int far(void)\n{\n    return VALUE;\n}\n"),
+            ("near.specs", &value(1)),
+            ("Makefile", &makefile),
+        ],
+        &[("near", "./prog"), ("far", "./prog 1")],
+    ));
+    at.both("specs of the project", |project| project.write("near.specs", &value(2)), &[ALL]);
+    at.both("specs of others", |_| outside.write("far.specs", &value(2)), &[ALL]);
+}
+
 /// What lies outside of the project: headers, libraries, and what was compiled
 /// by others.
 #[test]

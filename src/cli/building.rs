@@ -10,6 +10,7 @@ use crate::compiler::project::{
     BUILD_DIRECTORY_VARIABLE, LOG_VARIABLE, ROOT_VARIABLE, SHIMS_VARIABLE,
 };
 use crate::compiler::settings::{GRANULARITY_VARIABLE, Settings};
+use crate::compiler::text::stamp::Moment;
 use crate::suite::preload::{self, Preload};
 use crate::trace::format::{ENVIRONMENT, TraceFile};
 use crate::trace::module::Module;
@@ -59,7 +60,8 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
     fs_err::create_dir_all(&state)?;
     let shims = make_shims(&state)?;
     let log = tempfile::Builder::new().prefix("build.").tempfile_in(&state)?;
-    let files = files::scan(workspace)?;
+    let began = Moment::now();
+    let mut files = files::scan(workspace)?;
     // Programs that run during the build leave a trace here.
     let traces = tempfile::Builder::new().prefix("edgewise-build").tempdir()?;
     let mut path = OsString::from(&shims);
@@ -131,6 +133,7 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
     state.generator_files.extend(generator_files(workspace, traces.path()));
     state.add_uses(&workspace.project.root, &Uses::read(traces.path()));
     if built.code == 0 {
+        files::add_elsewhere(&mut files, &state, began);
         state.descriptions = Some(files::made_from(&state, &files));
         if extent == Extent::Everything {
             state.complete = Some(files);

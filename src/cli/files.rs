@@ -3,9 +3,8 @@
 use super::build_state::BuildState;
 use super::contents::Contents;
 use super::workspace::Workspace;
-use crate::compiler::project::STATE_DIRECTORY;
-use crate::compiler::project::{CONFIG_FILE, relative};
-use crate::compiler::text::stamp::Moment;
+use crate::compiler::project::{CONFIG_FILE, STATE_DIRECTORY, relative};
+use crate::compiler::text::stamp::{Moment, Stamp};
 use crate::history::format::FileState;
 use crate::ids::{Fingerprint, FpHasher};
 use crate::instrument::RECORD_SECTION;
@@ -39,7 +38,8 @@ const BUILD_EXTENSIONS: &[&str] = &["mk", "cmake", "am", "ac", "m4", "ninja"];
 /// The build command, as if it were a file.
 const BUILD_COMMAND: &str = "[build] command of edgewise.toml";
 
-/// Fingerprints of all files of the project that are not ignored. What builds
+/// Fingerprints of all files of the project that are not ignored, and of those
+/// elsewhere that sources which are not analysed are made of. What builds
 /// leave is known through the programs that are made of it: of programs and
 /// libraries counts only that they are there, of objects not even that.
 pub fn scan(workspace: &Workspace) -> anyhow::Result<FileState> {
@@ -54,7 +54,8 @@ fn scan_knowing(
     known: &mut Contents,
     began: Moment,
 ) -> anyhow::Result<FileState> {
-    let Paths { files, directories } = paths(workspace)?;
+    let Paths { mut files, directories } = paths(workspace)?;
+    files.extend(elsewhere(built).map(|name| (name.clone(), PathBuf::from(name))));
     let found: Vec<_> = files
         .into_par_iter()
         .with_min_len(32)
@@ -81,6 +82,23 @@ fn scan_knowing(
         state.insert(String::from(BUILD_COMMAND), Fingerprint::of(command.as_bytes()));
     }
     Ok(state)
+}
+
+/// Files outside of the project that are not preprocessed again to see whether
+/// they are another text.
+fn elsewhere(built: &BuildState) -> impl Iterator<Item = &String> {
+    built.unanalysed.iter().filter(|name| Path::new(name).is_absolute())
+}
+
+/// Adds those of them to the state before a build of which only the build tells, as
+/// far as they are since then what they were.
+pub fn add_elsewhere(state: &mut FileState, built: &BuildState, began: Moment) {
+    for name in elsewhere(built).filter(|name| !state.contains_key(*name)).collect::<Vec<_>>() {
+        let path = Path::new(name);
+        if Stamp::of(path).is_some_and(|stamp| stamp.is_settled(began)) {
+            state.extend(content_unless_built(path).map(|content| (name.clone(), content)));
+        }
+    }
 }
 
 /// The project's files at one moment.

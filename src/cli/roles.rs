@@ -101,6 +101,12 @@ pub fn changes(
             }
             continue;
         }
+        if Path::new(name).is_absolute() {
+            if from_sources && built.unanalysed.contains(name) && !is_built {
+                found.push((name.clone(), Role::UnanalysedInput));
+            }
+            continue;
+        }
         let is_new = !old.contains_key(name);
         let may_be_read = built.inputs.contains(name)
             || (is_new && built.missing.contains(name) && !is_header(name))

@@ -5,8 +5,8 @@ use super::toolchain::Compiler;
 use std::path::Path;
 use std::process::Stdio;
 
-/// What the compiler lists for the sources of a command, those themselves left
-/// out. None if it cannot say.
+/// What the compiler lists for the sources of a command, and the files that its
+/// arguments name, such as specs. None if it cannot say.
 pub fn of_command(
     compiler: &Compiler,
     directory: &Path,
@@ -24,7 +24,13 @@ pub fn of_command(
         .stderr(Stdio::null())
         .output()
         .ok()?;
-    output.status.success().then(|| prerequisites(&String::from_utf8_lossy(&output.stdout)))
+    let listed = || prerequisites(&String::from_utf8_lossy(&output.stdout));
+    let mut inputs = output.status.success().then(listed)?;
+    let parts = without_products(arguments).into_iter().flat_map(|word| word.split([',', '=']));
+    inputs.extend(parts.filter(|part| directory.join(part).is_file()).map(String::from));
+    inputs.sort();
+    inputs.dedup();
+    Some(inputs)
 }
 
 /// The arguments without those that ask for a product.
