@@ -91,7 +91,7 @@ fn programs_for_aarch64_leave_their_edges() {
 fn a_machine_without_runtime_is_refused_in_one_line() {
     let project = Project::of_source(SOURCE, &[("ends", "")]);
     // A compiler that takes the runtime to be for a machine of its own.
-    let script = "#!/bin/sh\ncase \"$*\" in *edgewise-link.c*) set -- -U__x86_64__ -U__aarch64__ \"$@\";; \
+    let script = "#!/bin/sh\ncase \"$*\" in *edgewise-runtime.o*) set -- -U__x86_64__ -U__aarch64__ \"$@\";; \
                   esac\nexec gcc \"$@\"\n";
     project.write("tools/odd-gcc", script);
     let rights = std::fs::Permissions::from_mode(0o755);
