@@ -31,6 +31,7 @@ mod sources;
 mod suites;
 mod summary;
 mod uses;
+mod versions;
 mod workspace;
 
 use crate::compiler::ld::is_linker_name;

@@ -40,18 +40,33 @@ pub struct Selected {
     pub files: Files,
 }
 
+/// What a selection needs to know of the project, whatever it compares with.
+pub struct Project {
+    built: BuildState,
+    cache: Cache,
+    pub files: Files,
+    source: Source,
+}
+
+impl Project {
+    pub fn look_at(workspace: &Workspace, source: Source) -> anyhow::Result<Self> {
+        sources::small_pages(source == Source::Sources);
+        let built = BuildState::read(workspace)?;
+        let mut cache = Cache::open(workspace);
+        let files = Files::scan_knowing(workspace, &built, &mut cache.contents, cache.began)?;
+        Ok(Self { built, cache, files, source })
+    }
+}
+
 /// Selects among `tests`.
 pub fn select(
     workspace: &Workspace,
     history: &History,
     tests: &[TestCase],
-    source: Source,
+    project: Project,
     algorithm: Algorithm,
 ) -> anyhow::Result<Selected> {
-    sources::small_pages(source == Source::Sources);
-    let built = BuildState::read(workspace)?;
-    let mut cache = Cache::open(workspace);
-    let files = Files::scan_knowing(workspace, &built, &mut cache.contents, cache.began)?;
+    let Project { built, mut cache, files, source } = project;
     let mut selection = Selection {
         workspace,
         built: &built,

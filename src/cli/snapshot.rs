@@ -146,6 +146,13 @@ pub fn from_build(project: &Project, old: &Program) -> NewProgram {
     }
 }
 
+/// Fingerprints of the units in a program as it lies in the build directory.
+pub fn units_of_built(project: &Project, old: &Program) -> Vec<Fingerprint> {
+    let module = Module::read(&project.root.join(&old.path));
+    let units = module.map(|module| module.records.units).unwrap_or_default();
+    units.iter().filter_map(|raw| Some(raw.index().ok()?.fingerprint)).collect()
+}
+
 fn program_of(project: &Project, module: Module) -> Result<ProgramVersion, String> {
     let link = module.records.link_fingerprint();
     let names = module.records.outside_names();

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Raised with any change of the types below or of the file's layout.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// A program at one version: the units in it and how it was linked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,7 +145,7 @@ pub enum BlobKind {
 pub type BlobId = (BlobKind, Fingerprint);
 
 /// Where something is in the file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BlobAt {
     pub offset: u64,
     pub length: u64,
@@ -198,8 +198,27 @@ pub struct SegmentAt {
     pub blobs: BlobAt,
 }
 
-/// The table of contents of one commit: segments, the oldest first.
+/// The table of contents of one commit.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Manifest {
+    /// The oldest first.
+    pub segments: Vec<SegmentAt>,
+    /// When it was written, in seconds since 1970.
+    pub seconds: u64,
+    /// What the history was at earlier versions of the programs, the oldest first.
+    pub snapshots: Vec<SnapshotAt>,
+}
+
+/// A history as it was. Its segments may be those of others as well.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SnapshotAt {
+    /// Stands for all versions of programs that its tests ran.
+    pub id: Fingerprint,
+    pub seconds: u64,
+    pub tests: u64,
+    /// Fingerprints of all units of these programs, sorted.
+    pub units: BlobAt,
+    /// The [`FileState`] that most of its tests ran with.
+    pub files: BlobAt,
     pub segments: Vec<SegmentAt>,
 }

@@ -1,10 +1,12 @@
 //! Histories of several machines into one: the same result in any order.
 
-use super::format::{BlobAt, BlobId, BlobKind, Entry, Manifest, SegmentTests, Test};
+use super::format::{BlobAt, BlobId, BlobKind, Entry, Manifest, SegmentTests, SnapshotAt, Test};
 use super::segment::{Part, SegmentWriter, unite};
+use super::snapshot::{Copier, KEPT};
 use super::store::{Store, StoreError};
 use super::{History, Holders};
 use crate::ids::Fingerprint;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -64,11 +66,16 @@ pub fn merge(inputs: &[History], out: &Path) -> Result<Merged, StoreError> {
     let mut store = Store::replacing(out);
     let mut writer = store.begin(true)?;
     let mut at: Vec<(BlobId, BlobAt)> = Vec::new();
+    let mut copier = Copier { out: &mut writer, blobs: FxHashMap::default() };
     for (id, input) in blobs {
         let history = &inputs[input];
         let from = history.blobs.get(&id);
         let from = from.ok_or_else(|| history.store.damaged("a part is missing"))?;
-        at.push((id, history.store.copy(*from, &mut writer)?));
+        at.push((id, copier.blob(&history.store, id, *from)?));
+    }
+    let mut snapshots = Vec::new();
+    for history in inputs {
+        snapshots.extend(copier.snapshots(&history.store)?);
     }
     let failed = |why| StoreError::Io { path: out.display().to_string(), why };
     let at = writer.put_value(&at).map_err(failed)?;
@@ -77,8 +84,24 @@ pub fn merge(inputs: &[History], out: &Path) -> Result<Merged, StoreError> {
     let mut segment = SegmentWriter::new(&mut writer);
     unite(&parts, &mut segment, &holders)?;
     let segment = segment.finish(&tests, at).map_err(failed)?;
-    store.end(writer, Manifest { segments: vec![segment] })?;
+    let seconds = inputs.iter().map(|history| history.store.manifest.seconds).max();
+    let snapshots = newest_of_each(snapshots);
+    store.end(
+        writer,
+        Manifest { segments: vec![segment], seconds: seconds.unwrap_or(0), snapshots },
+    )?;
     Ok(merged)
+}
+
+/// Of the same version that one which was written last; the oldest first.
+fn newest_of_each(mut snapshots: Vec<SnapshotAt>) -> Vec<SnapshotAt> {
+    let check = |at: &SnapshotAt| at.segments.iter().map(|s| s.tests.check).collect::<Vec<_>>();
+    snapshots.sort_by_key(|at| (at.id, at.seconds, at.tests, check(at)));
+    snapshots.reverse();
+    snapshots.dedup_by_key(|at| at.id);
+    snapshots.sort_by_key(|at| (at.seconds, at.id));
+    let surplus = snapshots.len().saturating_sub(KEPT);
+    snapshots.split_off(surplus)
 }
 
 struct Choice {

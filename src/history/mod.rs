@@ -6,6 +6,7 @@ pub mod format;
 pub mod merge;
 mod rewrite;
 mod segment;
+pub mod snapshot;
 pub mod store;
 
 use crate::ids::Fingerprint;
@@ -20,6 +21,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use segment::{Segment, SegmentWriter};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use snapshot::Leaving;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -35,6 +37,9 @@ pub struct History {
     blobs: FxHashMap<BlobId, BlobAt>,
     fresh: Fresh,
     holders: OnceCell<Holders>,
+    /// The version that it was at when it was opened, or before it went to another,
+    /// and whether that is among the snapshots.
+    leaving: Leaving,
 }
 
 /// What the next commit writes.
@@ -76,20 +81,28 @@ struct Holders {
 
 impl History {
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let store = Store::open(path)?;
+        let segments = store.manifest.segments.clone();
+        Self::of_segments(store, &segments)
+    }
+
+    /// What segments of a file make together.
+    fn of_segments(store: Store, segments: &[format::SegmentAt]) -> Result<Self, StoreError> {
         let mut history = Self {
-            store: Store::open(path)?,
+            store,
             segments: Vec::new(),
             tests: Vec::new(),
             numbers: BTreeMap::new(),
             blobs: FxHashMap::default(),
             fresh: Fresh::default(),
             holders: OnceCell::new(),
+            leaving: Leaving::Nothing,
         };
-        for at in history.store.manifest.segments.clone() {
+        for at in segments {
             let blobs: Vec<(BlobId, BlobAt)> = history.store.read_value(at.blobs)?;
             history.blobs.extend(blobs);
             let tests: SegmentTests = history.store.read_value(at.tests)?;
-            history.add_segment(at, tests);
+            history.add_segment(*at, tests);
         }
         Ok(history)
     }
@@ -315,14 +328,17 @@ impl History {
     /// Makes everything so far permanent.
     pub fn commit(&mut self) -> Result<(), StoreError> {
         self.fresh.removed.retain(|name| self.numbers.contains_key(name));
-        if self.fresh.tests.is_empty() && self.fresh.removed.is_empty() {
+        let is_elsewhere = matches!(self.leaving, Leaving::Elsewhere(_));
+        if self.fresh.tests.is_empty() && self.fresh.removed.is_empty() && !is_elsewhere {
             return Ok(());
         }
         let mut out = self.store.begin(false)?;
+        let snapshots = self.snapshots_with_left(&mut out)?;
         let (at, tests, blobs) = self.write_fresh(&mut out).map_err(|e| self.store.failed(e))?;
-        let mut segments = self.store.manifest.segments.clone();
+        let mut segments = self.segment_places();
         segments.push(at);
-        self.store.end(out, Manifest { segments })?;
+        self.store.end(out, Manifest { segments, snapshots, ..Manifest::now() })?;
+        self.leaving = Leaving::Left;
         self.fresh = Fresh::default();
         self.blobs.extend(blobs);
         self.add_segment(at, tests);

@@ -3,6 +3,7 @@
 
 use super::format::{BlobAt, BlobId, BlobKind, Entry, Manifest, SegmentAt, SegmentTests};
 use super::segment::{Part, Segment, SegmentWriter, unite};
+use super::snapshot::Copier;
 use super::store::{Appender, StoreError};
 use super::{Fresh, History, Holders};
 use crate::ids::Fingerprint;
@@ -31,7 +32,8 @@ impl History {
         let live: u64 = self.live_blobs()?.iter().map(|(_, at)| at.length).sum();
         let pages: u64 = self.segments.iter().map(Segment::live_size).sum();
         let index: u64 = self.segments.iter().map(|s| s.at.index.length + s.at.tests.length).sum();
-        if self.store.size() > SMALL && self.store.size() > WASTE * (live + pages + index) {
+        let needed = live + pages + index + self.size_of_snapshots()?;
+        if self.store.size() > SMALL && self.store.size() > WASTE * needed {
             self.compact()?;
         }
         Ok(())
@@ -85,9 +87,11 @@ impl History {
         }
         let mut out = self.store.begin(false)?;
         let at = self.write_united(from, &tests, &blobs, &mut out)?;
-        let mut segments = self.store.manifest.segments[..from].to_vec();
+        let mut segments = self.segment_places();
+        segments.truncate(from);
         segments.push(at);
-        self.store.end(out, Manifest { segments })?;
+        let Manifest { seconds, snapshots, .. } = self.store.manifest.clone();
+        self.store.end(out, Manifest { segments, seconds, snapshots })?;
         self.segments.truncate(from);
         self.add_segment(at, tests);
         Ok(())
@@ -165,11 +169,14 @@ impl History {
         let tests = SegmentTests { entries: entries.collect(), removed: Vec::new() };
         let mut out = self.store.begin(true)?;
         let mut blobs = Vec::new();
+        let mut copier = Copier { out: &mut out, blobs: FxHashMap::default() };
         for (id, at) in self.live_blobs()? {
-            blobs.push((id, self.store.copy(at, &mut out)?));
+            blobs.push((id, copier.blob(&self.store, id, at)?));
         }
+        let snapshots = copier.snapshots(&self.store)?;
         let at = self.write_united(0, &tests, &blobs, &mut out)?;
-        self.store.end(out, Manifest { segments: vec![at] })?;
+        let seconds = self.store.manifest.seconds;
+        self.store.end(out, Manifest { segments: vec![at], seconds, snapshots })?;
         self.segments.clear();
         self.fresh = Fresh::default();
         self.blobs = blobs.into_iter().collect();

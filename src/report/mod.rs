@@ -9,6 +9,7 @@ pub mod results;
 pub mod runners;
 pub mod shadow;
 pub mod text;
+pub mod time;
 
 use crate::select::program::Analysed;
 use crate::select::{EdgeReason, Reason, Statistics};

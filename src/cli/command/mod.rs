@@ -12,3 +12,4 @@ pub mod run;
 pub mod select;
 pub mod test;
 pub mod trace;
+mod wanted;

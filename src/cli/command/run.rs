@@ -1,5 +1,6 @@
 //! `edgewise run`: tests into the history.
 
+use super::wanted::Wanted;
 use crate::cli::exit;
 use crate::cli::files::Files;
 use crate::cli::recording::{self, NO_PROGRAM, Results, RunOptions};
@@ -17,7 +18,6 @@ use crate::suite::schedule::with_fixtures;
 use anyhow::{Context, bail};
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 /// Run tests and record which edges each of them takes
@@ -27,14 +27,8 @@ use std::time::Duration;
                   edgewise select | edgewise run --names -\n  edgewise run --shadow --json results.json"
 )]
 pub struct Args {
-    /// Run only tests whose name contains one of these
-    filters: Vec<String>,
-    /// Run only those with this label
-    #[arg(long, value_name = "LABEL")]
-    label: Vec<String>,
-    /// Run only the I-th of N parts, which together are all tests
-    #[arg(long, value_name = "I/N")]
-    shard: Option<Shard>,
+    #[command(flatten)]
+    wanted: Wanted,
     /// Run only those that this file names, one a line; `-` is standard input
     #[arg(long, value_name = "FILE")]
     names: Option<PathBuf>,
@@ -72,36 +66,6 @@ pub struct RunArgs {
     /// Write the results as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-}
-
-/// A part of the tests.
-#[derive(Clone, Copy, Debug)]
-struct Shard {
-    part: u64,
-    parts: u64,
-}
-
-impl FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let numbers = text.split_once('/').and_then(|(part, parts)| {
-            Some((part.parse::<u64>().ok()?, parts.parse::<u64>().ok()?))
-        });
-        match numbers {
-            Some((part, parts)) if (1..=parts).contains(&part) => Ok(Self { part, parts }),
-            _ => Err(String::from("it has to be like 2/8: the second of eight")),
-        }
-    }
-}
-
-impl Shard {
-    /// By the name alone, so that a test stays in its part when others come.
-    fn holds(self, test: &TestCase) -> bool {
-        let mut number = [0; 8];
-        number.copy_from_slice(&crate::ids::Fingerprint::of(test.name.as_bytes()).0[..8]);
-        u64::from_le_bytes(number) % self.parts + 1 == self.part
-    }
 }
 
 impl RunArgs {
@@ -153,15 +117,6 @@ impl Args {
         }
         Ok(Some(names))
     }
-
-    fn wants(&self, test: &TestCase) -> bool {
-        let matches = |filters: &[String], found: &dyn Fn(&String) -> bool| {
-            filters.is_empty() || filters.iter().any(found)
-        };
-        matches(&self.filters, &|filter| test.name.contains(filter))
-            && matches(&self.label, &|label| test.labels.contains(label))
-            && self.shard.is_none_or(|shard| shard.holds(test))
-    }
 }
 
 pub fn run(args: &Args) -> anyhow::Result<i32> {
@@ -172,10 +127,9 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let listed = args.listed(&all)?;
     let is_listed =
         |test: &TestCase| listed.as_ref().is_none_or(|names| names.contains(&one_line(&test.name)));
-    let tests = with_fixtures(&all, |test| args.wants(test) && is_listed(test));
-    let may_be_none = args.shard.is_some() || listed.is_some();
-    if tests.is_empty() && (!may_be_none || !args.filters.is_empty()) {
-        bail!("no test matches {}", args.filters.join(", "));
+    let tests = with_fixtures(&all, |test| args.wanted.holds(test) && is_listed(test));
+    if tests.is_empty() && (listed.is_none() || args.wanted.has_filters()) {
+        args.wanted.complain()?;
     }
     let (disabled, tests): (Vec<_>, Vec<_>) = tests.into_iter().partition(|t| t.disabled.is_some());
     let known: HashSet<&str> = all.iter().map(|test| test.name.as_str()).collect();
@@ -204,7 +158,10 @@ fn run_in_shadow(
     // Of all tests: a fixture that is not run may be what selects one.
     let enabled: Vec<TestCase> =
         all.iter().filter(|test| test.disabled.is_none()).cloned().collect();
-    let selected = selecting::select(workspace, history, &enabled, Source::Build, Algorithm::Auto)?;
+    let selected = {
+        let project = selecting::Project::look_at(workspace, Source::Build)?;
+        selecting::select(workspace, history, &enabled, project, Algorithm::Auto)?
+    };
     let expected = shadowing::expect(history, &selected)?;
     let options = args.options.options();
     let mut results = recording::run(workspace, history, tests, &selected.files, &options)?;

@@ -5,6 +5,7 @@ use crate::cli::exit;
 use crate::cli::explaining;
 use crate::cli::selecting;
 use crate::cli::snapshot::Source;
+use crate::cli::versions;
 use crate::cli::workspace::Workspace;
 use crate::report::{Report, json, order, runners, text};
 use crate::select::Algorithm;
@@ -38,6 +39,10 @@ pub struct Args {
     /// Compare with the programs as they are built, instead of the sources
     #[arg(long)]
     from_build: bool,
+    /// Compare with this version of the history, as `edgewise history log` names it. The
+    /// default is the one that is most like what is there
+    #[arg(long, value_name = "ID")]
+    against: Option<String>,
     /// How to select; all but the default are for comparison
     #[arg(long, value_enum, default_value = "auto")]
     algorithm: Algorithm,
@@ -116,14 +121,17 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 pub fn run(args: &Args) -> anyhow::Result<i32> {
     let workspace = Workspace::open()?;
-    let history = workspace.history()?;
+    let source = if args.from_build { Source::Build } else { Source::Sources };
+    let project = selecting::Project::look_at(&workspace, source)?;
+    let against = args.against.as_deref();
+    let (history, said) = versions::choose(&workspace, source, &project.files, against)?;
     let all = workspace.tests(&history)?;
     let explained = args.explain.iter().map(|name| explaining::find(&all, name));
     let explained = explained.collect::<anyhow::Result<Vec<_>>>()?;
     let mut tests = all.clone();
     tests.retain(|test| test.disabled.is_none());
-    let source = if args.from_build { Source::Build } else { Source::Sources };
-    let mut selected = selecting::select(&workspace, &history, &tests, source, args.algorithm)?;
+    let mut selected = selecting::select(&workspace, &history, &tests, project, args.algorithm)?;
+    selected.report.hints.extend(said);
     if !explained.is_empty() {
         let explained = explained
             .into_iter()

@@ -3,26 +3,45 @@
 
 use super::build;
 use super::run::{RunArgs, exit_code, not_run, summary};
+use super::wanted::Wanted;
 use crate::cli::building::{self, Extent};
 use crate::cli::exit;
 use crate::cli::recording;
-use crate::cli::selecting;
+use crate::cli::selecting::{self, Project, Selected};
 use crate::cli::snapshot::Source;
+use crate::cli::versions;
 use crate::cli::workspace::Workspace;
+use crate::history::History;
 use crate::report::results::{Fate, TestResult};
-use crate::report::text;
+use crate::report::text::{self, counted};
+use crate::report::time;
 use crate::select::Algorithm;
 use crate::suite::TestCase;
 use crate::suite::schedule::with_fixtures;
 use std::collections::HashSet;
+use std::time::Duration;
 
 /// Build, run the tests that the change can affect, and update the history
+///
+/// A test that is selected and not run, because it is not asked for or because of an
+/// interrupt, stays selected.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  edgewise test -j4")]
+#[command(
+    after_help = "Examples:\n  edgewise test -j4\n  edgewise test parser/\n  edgewise test --all"
+)]
 pub struct Args {
+    #[command(flatten)]
+    wanted: Wanted,
+    /// Run tests also if no change can affect them
+    #[arg(long)]
+    all: bool,
     /// Do not build first
     #[arg(long)]
     no_build: bool,
+    /// Compare with this version of the history, as `edgewise history log` names it. The
+    /// default is the one that is most like what is built
+    #[arg(long, value_name = "ID")]
+    against: Option<String>,
     #[command(flatten)]
     options: RunArgs,
 }
@@ -31,7 +50,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let workspace = Workspace::open()?;
     let _lock = workspace.lock()?;
     // Looked at before anything is built: a history that cannot be used says so.
-    let mut history = workspace.history()?;
+    workspace.history()?;
     if args.no_build {
         eprintln!("edgewise: not built first, so edits since the last build are not seen");
     } else {
@@ -42,39 +61,75 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
             return Ok(built.code);
         }
     }
+    let project = Project::look_at(&workspace, Source::Build)?;
+    let against = args.against.as_deref();
+    let (mut history, said) = versions::choose(&workspace, Source::Build, &project.files, against)?;
     let tests = workspace.tests(&history)?;
+    if !tests.iter().any(|test| args.wanted.holds(test)) {
+        args.wanted.complain()?;
+    }
     let known: HashSet<&str> = tests.iter().map(|test| test.name.as_str()).collect();
     history.retain_tests(|name| known.contains(name));
     let (disabled, tests): (Vec<_>, Vec<_>) = tests.into_iter().partition(|t| t.disabled.is_some());
-    let selected = selecting::select(&workspace, &history, &tests, Source::Build, Algorithm::Auto)?;
+    let mut selected = selecting::select(&workspace, &history, &tests, project, Algorithm::Auto)?;
+    selected.report.hints.extend(said);
     eprint!("{}", text::selection(&selected.report));
+    let saved = saved(&history, &selected);
     recording::carry_over(&workspace, &mut history, &selected)?;
     history.commit()?;
     let names: HashSet<&str> =
         selected.report.selected.iter().map(|(name, _)| name.as_str()).collect();
-    let to_run = with_fixtures(&tests, |test| names.contains(test.name.as_str()));
+    let is_to_run = |test: &TestCase| {
+        args.wanted.holds(test) && (args.all || names.contains(test.name.as_str()))
+    };
+    let to_run = with_fixtures(&tests, is_to_run);
     let run: HashSet<&str> = to_run.iter().map(|test| test.name.as_str()).collect();
-    let others = tests.iter().filter(|test| !run.contains(test.name.as_str()));
-    let not_run: Vec<TestResult> =
-        others.map(not_selected).chain(disabled.iter().map(not_run)).collect();
-    if to_run.is_empty() {
+    let (left, skipped): (Vec<&TestCase>, Vec<&TestCase>) = tests
+        .iter()
+        .filter(|test| !run.contains(test.name.as_str()))
+        .partition(|test| names.contains(test.name.as_str()));
+    let not_run = skipped
+        .into_iter()
+        .map(|test| left_out(test, "safely skipped: no change can affect it"))
+        .chain(
+            left.iter()
+                .map(|test| left_out(test, "selected, and not asked for: it stays selected")),
+        )
+        .chain(disabled.iter().map(not_run));
+    let not_run: Vec<TestResult> = not_run.collect();
+    let code = if to_run.is_empty() {
         args.options.report(&not_run)?;
-        return Ok(exit::OK);
+        exit::OK
+    } else {
+        let options = args.options.options();
+        let mut results =
+            recording::run(&workspace, &mut history, &to_run, &selected.files, &options)?;
+        results.tests.extend(not_run);
+        args.options.report(&results.tests)?;
+        eprint!("{}", summary(&results));
+        exit_code(&results)
+    };
+    if !left.is_empty() {
+        let count = counted(left.len(), "test");
+        eprintln!("{count} selected and not asked for: what is not run stays selected");
     }
-    let mut results = recording::run(
-        &workspace,
-        &mut history,
-        &to_run,
-        &selected.files,
-        &args.options.options(),
-    )?;
-    results.tests.extend(not_run);
-    args.options.report(&results.tests)?;
-    eprint!("{}", summary(&results));
-    Ok(exit_code(&results))
+    eprint!("{}", if args.all { String::new() } else { saved });
+    Ok(code)
 }
 
-fn not_selected(test: &TestCase) -> TestResult {
-    let why = String::from("safely skipped: no change can affect it");
-    TestResult { name: test.name.clone(), fate: Fate::NotSelected, why, ..TestResult::default() }
+/// How much time the skipped tests took when they last ran.
+fn saved(history: &History, selected: &Selected) -> String {
+    let known = |name: &str| history.test(name).map_or(0, |test| test.milliseconds);
+    let skipped: u64 = selected.report.skipped.iter().map(|name| known(name)).sum();
+    let run: u64 = selected.report.selected.iter().map(|(name, _)| known(name)).sum();
+    if skipped == 0 {
+        return String::new();
+    }
+    let [skipped, all] = [skipped, skipped + run].map(Duration::from_millis).map(time::span);
+    format!("{skipped} saved of the {all} that all tests took when they last ran\n")
+}
+
+fn left_out(test: &TestCase, why: &str) -> TestResult {
+    let (name, why) = (test.name.clone(), why.to_string());
+    TestResult { name, fate: Fate::NotSelected, why, ..TestResult::default() }
 }

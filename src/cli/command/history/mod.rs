@@ -2,6 +2,7 @@
 
 mod export;
 mod gc;
+mod log;
 mod merge;
 mod show;
 
@@ -23,6 +24,7 @@ enum Command {
     Show(show::Args),
     Export(export::Args),
     Gc(gc::Args),
+    Log(log::Args),
 }
 
 pub fn run(args: &Args) -> anyhow::Result<i32> {
@@ -31,5 +33,6 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         Command::Show(args) => show::run(args),
         Command::Export(args) => export::run(args),
         Command::Gc(args) => gc::run(args),
+        Command::Log(args) => log::run(args),
     }
 }

@@ -1,0 +1,42 @@
+//! `edgewise history log`: the versions that there are rows of.
+
+use crate::cli::exit;
+use crate::cli::versions;
+use crate::cli::workspace::Workspace;
+use crate::report::text::counted;
+use crate::report::time;
+
+/// List the versions of the programs that the history knows, the newest first
+///
+/// `select` and `test` compare with the one that is most like what is there, or with
+/// the one that --against names.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  edgewise history log")]
+pub struct Args {
+    /// Print it for programs
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<i32> {
+    let history = Workspace::open_without_suites()?.history()?;
+    let snapshots = history.snapshots()?;
+    if args.json {
+        println!("{:#}", serde_json::json!({ "version": 1, "snapshots": snapshots }));
+        return Ok(exit::OK);
+    }
+    for snapshot in &snapshots {
+        let last = if snapshot.is_current { "  (the last one)" } else { "" };
+        println!(
+            "{}  {}  {}, {}{last}",
+            versions::short(snapshot.id),
+            time::of_day(snapshot.seconds),
+            counted(snapshot.tests as usize, "test"),
+            counted(snapshot.units, "unit"),
+        );
+    }
+    if snapshots.is_empty() {
+        eprintln!("there is no history yet: `edgewise run` records one");
+    }
+    Ok(exit::OK)
+}
