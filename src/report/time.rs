@@ -23,7 +23,9 @@ pub fn span(time: Duration) -> String {
 /// Year, month and day of the Gregorian calendar, from days since 1970.
 fn date(mut days: u64) -> (u64, usize, u64) {
     let mut year = 1970;
-    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
     while days >= 365 + u64::from(is_leap(year)) {
         days -= 365 + u64::from(is_leap(year));
         year += 1;
