@@ -23,6 +23,8 @@ pub struct Reached<'a> {
 /// A procedure at one version, with its rows.
 pub struct Procedure<'r> {
     pub unit: &'r UnitVersion,
+    /// Where it is in the unit.
+    pub place: ProcIx,
     pub index: &'r ProcedureIndex,
     pub graph: &'r Graph,
     column: Column,
@@ -60,12 +62,17 @@ impl<'a> Reached<'a> {
                 if !is_of_interest(unit, index) {
                     continue;
                 }
-                let Some(graph) = unit.graph(ProcIx::new(place)) else { continue };
                 let column = self.history.column(*id, place as u32)?;
-                look(&Procedure { unit, index, graph, column, wanted: &self.wanted })?;
+                let place = ProcIx::new(place);
+                let Some(graph) = unit.graph(place) else { continue };
+                look(&Procedure { unit, place, index, graph, column, wanted: &self.wanted })?;
             }
         }
         Ok(())
+    }
+
+    pub fn units(&self) -> impl Iterator<Item = &UnitVersion> {
+        self.units.values().map(|unit| &**unit)
     }
 
     pub fn names(&self, tests: &TestBits) -> Vec<&'a str> {

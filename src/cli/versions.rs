@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 const SHOWN: usize = 12;
 
 /// The version that somebody means by the beginning of its id.
-fn find(history: &History, id: &str) -> anyhow::Result<Snapshot> {
+pub fn find(history: &History, id: &str) -> anyhow::Result<Snapshot> {
     let all = history.snapshots()?;
     let wanted = id.to_lowercase();
     let found: Vec<&Snapshot> = all.iter().filter(|s| s.id.hex().starts_with(&wanted)).collect();

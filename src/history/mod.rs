@@ -2,6 +2,7 @@
 
 pub mod carry;
 pub mod column;
+pub mod diff;
 pub mod format;
 pub mod merge;
 mod rewrite;

@@ -2,6 +2,7 @@
 
 pub mod doctor;
 pub mod explain;
+pub mod gaps;
 pub mod graph;
 pub mod json;
 pub mod order;

@@ -1,12 +1,14 @@
 //! Which tests can behave differently, and why. Pure functions of two versions
 //! and a history: no I/O, no failure.
 
+pub mod affected;
 pub mod algorithm;
 pub mod callers;
 pub mod changes;
 mod culprit;
 pub mod exclude;
 pub mod explain;
+pub mod gaps;
 mod link;
 mod map;
 pub mod matrix;

@@ -1,5 +1,6 @@
 //! `edgewise history`: what was recorded, for people and for other tools.
 
+mod diff;
 mod export;
 mod gc;
 mod log;
@@ -25,6 +26,7 @@ enum Command {
     Export(export::Args),
     Gc(gc::Args),
     Log(log::Args),
+    Diff(diff::Args),
 }
 
 pub fn run(args: &Args) -> anyhow::Result<i32> {
@@ -34,5 +36,6 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         Command::Export(args) => export::run(args),
         Command::Gc(args) => gc::run(args),
         Command::Log(args) => log::run(args),
+        Command::Diff(args) => diff::run(args),
     }
 }

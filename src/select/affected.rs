@@ -1,0 +1,193 @@
+//! What can run after a change: RECOVER's affected entities. Within a procedure
+//! these are the nodes behind the change; within a program whatever control comes
+//! to from there, through calls, returns and later calls.
+
+use super::version::{ProcRef, ProgramVersion};
+use crate::cfg::format::{Graph, NodeKind};
+use crate::ids::NodeId;
+use bitvec::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Who has one of these does not do one thing after the other. Sorted.
+const CONCURRENT: &[&str] = &[
+    "bsd_signal",
+    "pthread_create",
+    "setitimer",
+    "sigaction",
+    "signal",
+    "sigset",
+    "sigvec",
+    "thrd_create",
+    "timer_create",
+    "timer_settime",
+];
+
+/// Nodes that can run after some nodes of a graph, and these themselves.
+pub fn within(graph: &Graph, from: impl IntoIterator<Item = NodeId>) -> BitVec {
+    let mut reached = bitvec![0; graph.nodes.len()];
+    let mut todo: Vec<NodeId> = from.into_iter().collect();
+    while let Some(node) = todo.pop() {
+        if !reached.replace(node.ix(), true) {
+            todo.extend(graph.out_edges(node).map(|(_, edge)| edge.to));
+        }
+    }
+    reached
+}
+
+/// Whether all that a program does is one thing after the other, as far as its
+/// own code tells.
+pub fn is_sequential(program: &ProgramVersion) -> bool {
+    let mut symbols = program.units.iter().flat_map(|unit| &unit.index.symbols);
+    let is_concurrent = |name: &str| CONCURRENT.binary_search(&name).is_ok();
+    let mut flags = program.units.iter().flat_map(|unit| &unit.index.command.arguments);
+    super::one_path::keeps_to_paths(program)
+        && !symbols.any(|symbol| is_concurrent(&symbol.name))
+        && !flags.any(|flag| {
+            ["-fopenmp", "-fopenacc", "-ftree-parallelize"].iter().any(|f| flag.starts_with(f))
+        })
+}
+
+/// Procedures that can run after a change of some nodes. None if that can be any.
+pub fn procedures(
+    program: &ProgramVersion,
+    changes: &[(ProcRef, NodeId)],
+) -> Option<FxHashSet<ProcRef>> {
+    let mut reach = Reach::of(program)?;
+    reach.by_themselves();
+    for (procedure, node) in changes {
+        reach.reach(*procedure, *node);
+    }
+    while let Some((procedure, node)) = reach.todo.pop() {
+        reach.go_on(procedure, node)?;
+    }
+    Some(reach.affected)
+}
+
+struct Reach<'p> {
+    program: &'p ProgramVersion,
+    graphs: FxHashMap<ProcRef, &'p Graph>,
+    /// Nodes that call a procedure by its name.
+    callers: FxHashMap<ProcRef, Vec<(ProcRef, NodeId)>>,
+    /// Nodes that may call any procedure whose address somebody has.
+    open_calls: Vec<(ProcRef, NodeId)>,
+    /// These procedures.
+    open: FxHashSet<ProcRef>,
+    reached: FxHashMap<ProcRef, BitVec>,
+    affected: FxHashSet<ProcRef>,
+    todo: Vec<(ProcRef, NodeId)>,
+}
+
+impl<'p> Reach<'p> {
+    fn of(program: &'p ProgramVersion) -> Option<Self> {
+        let mut reach = Self {
+            program,
+            graphs: FxHashMap::default(),
+            callers: FxHashMap::default(),
+            open_calls: Vec::new(),
+            open: FxHashSet::default(),
+            reached: FxHashMap::default(),
+            affected: FxHashSet::default(),
+            todo: Vec::new(),
+        };
+        let is_library = program.global("main").is_none();
+        for procedure in program.procedures() {
+            let index = program.procedure(procedure);
+            if is_library && !index.is_static {
+                reach.open.insert(procedure);
+            }
+            let graph = program.graph(procedure)?;
+            reach.graphs.insert(procedure, graph);
+            for (number, node) in graph.nodes.iter().enumerate() {
+                let at = (procedure, NodeId::new(number));
+                let opaque = (node.kind == NodeKind::Opaque).then_some(&node.mentions);
+                let mut is_open = node.calls_pointer || opaque.is_some();
+                for symbol in node.calls.iter().chain(opaque.into_iter().flatten()) {
+                    match program.resolve(procedure.unit, *symbol) {
+                        Some(callee) => reach.callers.entry(callee).or_default().push(at),
+                        // What is not ours may call back.
+                        None => is_open = true,
+                    }
+                }
+                if is_open {
+                    reach.open_calls.push(at);
+                }
+            }
+        }
+        for (number, unit) in program.units.iter().enumerate() {
+            let unit_ix = crate::ids::UnitIx::new(number);
+            let taken = unit.index.address_taken.iter();
+            reach.open.extend(taken.filter_map(|symbol| program.resolve(unit_ix, *symbol)));
+        }
+        // Names that code without graphs knows.
+        for name in &program.outside_names {
+            reach.open.extend(program.global(name));
+        }
+        Some(reach)
+    }
+
+    /// What may run at any time without being called by name, at the end of the
+    /// process say, and all that it mentions.
+    fn by_themselves(&mut self) {
+        let program = self.program;
+        let acts = |at: &ProcRef| program.procedure(*at).is_constructor;
+        let mut todo: Vec<ProcRef> = self.open.iter().copied().collect();
+        todo.extend(program.procedures().filter(acts));
+        while let Some(procedure) = todo.pop() {
+            if self.affected.insert(procedure) {
+                let mentions = &program.procedure(procedure).mentions;
+                let meant =
+                    mentions.iter().filter_map(|name| program.resolve(procedure.unit, *name));
+                todo.extend(meant);
+            }
+        }
+    }
+
+    fn reach(&mut self, procedure: ProcRef, node: NodeId) {
+        let count = self.graphs.get(&procedure).map_or(0, |graph| graph.nodes.len());
+        let reached = self.reached.entry(procedure).or_insert_with(|| bitvec![0; count]);
+        if node.ix() < count && !reached.replace(node.ix(), true) {
+            self.affected.insert(procedure);
+            self.todo.push((procedure, node));
+        }
+    }
+
+    /// None if anything may run now.
+    fn go_on(&mut self, procedure: ProcRef, at: NodeId) -> Option<()> {
+        let graph = *self.graphs.get(&procedure)?;
+        for (_, edge) in graph.out_edges(at) {
+            self.reach(procedure, edge.to);
+        }
+        let node = graph.node(at);
+        let opaque = (node.kind == NodeKind::Opaque).then_some(&node.mentions);
+        let mut is_open = node.calls_pointer || opaque.is_some();
+        for symbol in node.calls.iter().chain(opaque.into_iter().flatten()) {
+            match self.program.resolve(procedure.unit, *symbol) {
+                Some(callee) => self.reach(callee, Graph::ENTRY),
+                None => is_open = true,
+            }
+        }
+        if is_open {
+            for callee in self.open.iter().copied().collect::<Vec<_>>() {
+                self.reach(callee, Graph::ENTRY);
+            }
+        }
+        if at == Graph::EXIT {
+            let mut callers = self.callers.get(&procedure).cloned().unwrap_or_default();
+            if self.open.contains(&procedure) {
+                callers.extend(&self.open_calls);
+            }
+            for (caller, node) in callers {
+                self.reach(caller, node);
+            }
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_can_be_searched() {
+        assert!(super::CONCURRENT.is_sorted());
+    }
+}
