@@ -170,3 +170,180 @@ fn grade_as_in_the_paper() {
     // With the coverage of v0, whose s8 only t4 reaches, t3 would have been missed.
     assert_eq!(figure(&FIGURE_1)["s8"], names(&["t4"]));
 }
+
+/// Reads its arguments, then works, then ends.
+const STEPS: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+static int digits(const char *s)
+{
+    int n = 0;
+    while (*s >= '0' && *s <= '9')
+        n = 10 * n + *s++ - '0';
+    return n;
+}
+static int read_all(int argc, char **argv)
+{
+    int i, sum = 0;
+    for (i = 1; i < argc; i++)
+        sum += digits(argv[i]);
+    return sum;
+}
+static int halve(int n)
+{
+    return n / 2;
+}
+static int work(int n)
+{
+    if (n > 10)
+        return halve(n);
+    return n;
+}
+static void say(int n)
+{
+    if (n > 3)
+        printf(\"%d\\n\", n);
+}
+int main(int argc, char **argv)
+{
+    int n = read_all(argc, argv);
+    n = work(n);
+    say(n);
+    return 0;
+}
+";
+
+const NUMBERS: [(&str, &str); 4] =
+    [("none", ""), ("one", "2"), ("many", "4 7 x"), ("more", "40 2")];
+
+/// Procedures without probes in the program as it is built.
+fn unprobed(project: &Project) -> Vec<String> {
+    let history = History::open(&project.path(".edgewise/history")).unwrap();
+    let mut found = BTreeSet::new();
+    for (_, test) in history.tests() {
+        for program in &test.programs {
+            let path = project.path(&history.program(*program).unwrap().path);
+            let module = edgewise::trace::module::Module::read(&path).unwrap();
+            for unit in module.records.units {
+                let procedures = unit.index().unwrap().procedures;
+                found.extend(procedures.into_iter().filter(|p| p.unprobed).map(|p| p.name));
+            }
+        }
+    }
+    found.into_iter().collect()
+}
+
+fn selective(project: &Project) -> String {
+    let output = project.edgewise(&["test", "--selective"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    said
+}
+
+/// The history beside that of a run with all probes: how many tests have the same
+/// rows, and how many have rows that hold too much.
+fn beside_everything(project: &Project) -> (u64, u64) {
+    let history = project.path(".edgewise/history");
+    let kept = project.path(".edgewise/kept");
+    std::fs::copy(&history, &kept).unwrap();
+    for name in ["prog", "main.o", "first.o"] {
+        let _ = std::fs::remove_file(project.path(name));
+    }
+    project.ok(&["build"]);
+    project.ok(&["run"]);
+    let all = project.path(".edgewise/all");
+    std::fs::rename(&history, &all).unwrap();
+    std::fs::rename(&kept, &history).unwrap();
+    let said = project.ok(&["history", "diff", "--json", all.to_str().unwrap()]);
+    let said: Value = serde_json::from_str(&said).unwrap();
+    (said["equal"].as_u64().unwrap(), said["contained"].as_u64().unwrap())
+}
+
+#[test]
+fn probes_only_where_a_change_can_lead() {
+    let project = Project::of_source(STEPS, &NUMBERS);
+    project.record();
+    project.edit("main.c", "        printf(", "        putchar('>'), printf(");
+    let said = selective(&project);
+    assert!(said.contains("2 of 4 tests selected"), "{said}");
+    assert_eq!(unprobed(&project), ["digits", "halve", "read_all", "work"]);
+    assert_eq!(beside_everything(&project), (4, 0));
+}
+
+/// The call that is changed leads to the callee, and back to all that follows.
+#[test]
+fn what_follows_a_changed_call_has_probes() {
+    let project = Project::of_source(STEPS, &NUMBERS);
+    project.record();
+    project.edit("main.c", "return n / 2;", "return n / 2 + 0 * n;");
+    selective(&project);
+    assert_eq!(unprobed(&project), ["digits", "read_all"]);
+    assert_eq!(beside_everything(&project), (4, 0));
+    // At the beginning, it leads everywhere.
+    project.edit("main.c", "int i, sum = 0;", "int i, sum = 0 * argc;");
+    selective(&project);
+    assert_eq!(unprobed(&project), Vec::<String>::new());
+    assert_eq!(beside_everything(&project), (4, 0));
+}
+
+/// A procedure that has no probes from an earlier version, and that a change in
+/// another unit leads to, may have done anything.
+#[test]
+fn what_lost_its_probes_before_counts_as_taken() {
+    let project = Project::of_source(STEPS, &NUMBERS);
+    let (start, end) = STEPS.split_at(STEPS.find("static int halve").unwrap());
+    let first = start.replace("static int read_all", "int read_all");
+    project.write("first.c", &first);
+    let rest = format!("#include <stdio.h>\nint read_all(int argc, char **argv);\n{end}");
+    project.write("main.c", &rest);
+    project.write("Makefile", "prog: main.o first.o\n\t$(CC) -o prog main.o first.o\n");
+    project.record();
+    // Both units are built anew, and the first has no probes any more.
+    project.edit("main.c", "return halve(n);", "return halve(n) + 1;");
+    project.edit(
+        "first.c",
+        "#include <stdlib.h>\n",
+        "#include <stdlib.h>\nint unused(int n) { return n; }\n",
+    );
+    selective(&project);
+    assert!(unprobed(&project).contains(&String::from("read_all")), "{:?}", unprobed(&project));
+    // Now main calls it a second time, behind the change.
+    project.edit(
+        "main.c",
+        "    say(n);",
+        "    n += argc > 2 ? read_all(1, argv) : 0;\n    say(n);",
+    );
+    selective(&project);
+    let history = History::open(&project.path(".edgewise/history")).unwrap();
+    let inexact = history.tests().filter(|(_, test)| test.inexact).count();
+    assert!(inexact > 0, "the first unit was not built again");
+    let (equal, contained) = beside_everything(&project);
+    assert_eq!((equal + contained, contained > 0), (4, true));
+}
+
+#[test]
+fn what_may_do_several_things_at_once_keeps_its_probes() {
+    for (what, more) in [
+        ("a process", "#include <unistd.h>\nint second(void) { return fork(); }\n"),
+        (
+            "a thread",
+            "#include <pthread.h>\nvoid second(pthread_t *t) { pthread_create(t, 0, 0, 0); }\n",
+        ),
+        ("a handler", "#include <signal.h>\nvoid second(void) { signal(SIGINT, SIG_IGN); }\n"),
+        ("a jump", "#include <setjmp.h>\njmp_buf at;\nvoid second(void) { longjmp(at, 1); }\n"),
+    ] {
+        let project = Project::of_source(&format!("{more}{STEPS}"), &NUMBERS);
+        project.record();
+        project.edit("main.c", "return halve(n);", "return halve(n) + 1;");
+        selective(&project);
+        assert_eq!(unprobed(&project), Vec::<String>::new(), "{what}");
+    }
+    // And so do tests that are selected for something else.
+    let project = Project::of_source(STEPS, &NUMBERS);
+    project.record();
+    project.edit("main.c", "return halve(n);", "return halve(n) + 1;");
+    project.write("tests.list", &(project.read("tests.list") + "new ./prog 1\n"));
+    let said = selective(&project);
+    assert!(said.contains("all probes are built in: t/new is selected for more"), "{said}");
+    assert_eq!(unprobed(&project), Vec::<String>::new());
+}

@@ -21,9 +21,11 @@ use mutate::{Kind, Source};
 use plain::{Outcome, Plain, TIMEOUT, Test};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use support::Project;
 
 const USUAL: usize = 30;
+const SELECTIVE: usize = 10;
 /// With fewer, the chain would show little.
 const LEAST_DIFFERENT: usize = 20;
 
@@ -135,9 +137,11 @@ impl Chain {
     }
 
     /// What `edgewise test` ran, without the suite.
-    fn test(&self) -> BTreeSet<String> {
+    fn test(&self, more: &[&str]) -> BTreeSet<String> {
         let results = self.project.path("build/results.json");
-        let output = self.project.edgewise(&["test", "--json", results.to_str().unwrap()]);
+        let mut words = vec!["test", "--json", results.to_str().unwrap()];
+        words.extend(more);
+        let output = self.project.edgewise(&words);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(matches!(output.status.code(), Some(0 | 1)), "{said}");
         let results: Value =
@@ -158,6 +162,22 @@ impl Chain {
         let all = self.project.path(".edgewise/history-of-all");
         std::fs::rename(&history, &all).unwrap();
         std::fs::rename(&kept, &history).unwrap();
+        self.diff(title, &all)
+    }
+
+    /// The same with one that is built and run elsewhere, with all probes.
+    fn compare_elsewhere(&self, title: &str) -> Value {
+        let elsewhere = support::sample();
+        for file in self.originals.keys() {
+            elsewhere.write(file, &self.project.read(file));
+        }
+        elsewhere.ok(&["build"]);
+        let output = elsewhere.edgewise(&["run"]);
+        assert!(matches!(output.status.code(), Some(0 | 1)));
+        self.diff(title, &elsewhere.path(".edgewise/history"))
+    }
+
+    fn diff(&self, title: &str, all: &Path) -> Value {
         let output = self.project.edgewise(&["history", "diff", "--json", all.to_str().unwrap()]);
         let said = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(0), "{title}: {said}");
@@ -173,7 +193,7 @@ fn a_chain_of_versions_is_kept_up_to_date() {
     let (mut ran, mut different, mut equal, mut contained) = (0, 0, 0, 0);
     for step in 0..versions {
         let (title, outcomes) = chain.next();
-        let tests = chain.test();
+        let tests = chain.test(&[]);
         let changed = chain.tests.iter().zip(chain.outcomes.iter().zip(&outcomes));
         for (test, _) in changed.filter(|(_, (before, after))| before != after) {
             different += 1;
@@ -192,4 +212,26 @@ fn a_chain_of_versions_is_kept_up_to_date() {
     assert!(different >= LEAST_DIFFERENT.min(versions), "{different}");
     assert!(ran < all / 2, "{ran} of {all}");
     assert!(equal as usize > all / 2, "{equal} of {all}");
+}
+
+/// The same where probes are built in only where a change can lead.
+#[test]
+fn a_chain_of_versions_with_probes_where_they_are_needed() {
+    let mut chain = Chain::begin();
+    chain.random = Random(11);
+    let (mut equal, mut contained) = (0, 0);
+    for step in 0..SELECTIVE {
+        let (title, outcomes) = chain.next();
+        let tests = chain.test(&["--selective"]);
+        let changed = chain.tests.iter().zip(chain.outcomes.iter().zip(&outcomes));
+        for (test, _) in changed.filter(|(_, (before, after))| before != after) {
+            assert!(tests.contains(&test.name), "step {step}, {title}: {} is missed", test.name);
+        }
+        let said = chain.compare_elsewhere(&format!("step {step}, {title}"));
+        equal += said["equal"].as_u64().unwrap();
+        contained += said["contained"].as_u64().unwrap();
+        chain.outcomes = outcomes;
+    }
+    println!("{equal} tests with the same rows, {contained} with rows that hold too much");
+    assert!(equal > 0);
 }

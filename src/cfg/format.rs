@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 /// Any change to the types below or to how labels are made raises this: a
 /// record of another version cannot be compared with ours.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 const UNIT_MAGIC: &[u8; 8] = b"EDGWUNIT";
 const LINK_MAGIC: &[u8; 8] = b"EDGWLINK";
 const HEADER: usize = 20;
@@ -173,6 +173,8 @@ pub struct ProcedureIndex {
     pub again: Option<ProbeId>,
     /// Calls of the unit enter a copy of it, without the probe of its entry.
     pub is_copied: bool,
+    /// It has no probes: what it did is known otherwise, or not at all.
+    pub unprobed: bool,
     /// Why it is opaque, if so.
     pub opaque: Option<String>,
     pub place: Place,

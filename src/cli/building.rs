@@ -9,6 +9,7 @@ use crate::compiler::made;
 use crate::compiler::project::{
     BUILD_DIRECTORY_VARIABLE, LOG_VARIABLE, ROOT_VARIABLE, SHIMS_VARIABLE,
 };
+use crate::compiler::selective;
 use crate::compiler::settings::{GRANULARITY_VARIABLE, Settings};
 use crate::compiler::text::stamp::Moment;
 use crate::suite::preload::{self, Preload};
@@ -155,7 +156,9 @@ fn files_for_ccache(
         let given = command.get_envs().find(|(given, _)| *given == name);
         given.map_or_else(|| std::env::var_os(name), |(_, value)| value.map(OsString::from))
     });
-    let text = format!("{settings:?}\n");
+    let asked = command.get_envs().find(|(name, _)| *name == selective::VARIABLE);
+    let plan = asked.and_then(|(_, path)| std::fs::read_to_string(path?).ok()).unwrap_or_default();
+    let text = format!("{settings:?}\n{plan}\n");
     let file = state.join("instrument");
     if !std::fs::read(&file).is_ok_and(|old| old == text.as_bytes()) {
         let mut fresh = tempfile::NamedTempFile::new_in(state)?;

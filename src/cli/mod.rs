@@ -30,6 +30,7 @@ mod snapshot;
 mod sources;
 mod suites;
 mod summary;
+mod unprobed;
 mod uses;
 mod versions;
 mod workspace;

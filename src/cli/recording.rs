@@ -5,6 +5,7 @@ use super::interrupt;
 use super::made_of::MadeOf;
 use super::progress::Progress;
 use super::scratch::Scratch;
+use super::unprobed::{self, Known};
 use super::uses::Seen;
 use super::workspace::Workspace;
 use crate::compiler::made;
@@ -66,6 +67,18 @@ pub fn run(
     files: &Files,
     options: &RunOptions,
 ) -> anyhow::Result<Results> {
+    run_knowing(workspace, history, tests, files, options, None)
+}
+
+/// The same, where something is known of what they do in procedures without probes.
+pub fn run_knowing(
+    workspace: &Workspace,
+    history: &mut History,
+    tests: &[TestCase],
+    files: &Files,
+    options: &RunOptions,
+    known: Option<&Known>,
+) -> anyhow::Result<Results> {
     interrupt::listen();
     let scratch = Scratch::make(workspace)?;
     let preload = Preload::make(&made::directory(&workspace.project.root), &workspace.project.root);
@@ -81,11 +94,11 @@ pub fn run(
         asked_to_stop: &interrupt::asked_to_stop,
     };
     let batches = cases::batches(tests);
-    let known = |batch: &Batch| {
+    let last_time = |batch: &Batch| {
         let mut members = batch.members.iter().map(|member| history.test(&tests[*member].name));
         members.next()?.map(|test| Duration::from_millis(test.milliseconds))
     };
-    let expected = batches.iter().map(known).collect();
+    let expected = batches.iter().map(last_time).collect();
     let mut made_of = MadeOf::new(&files.now);
     let fingerprints = tests.iter().map(|test| made_of.fingerprint(test));
     let mut recorder = Recorder {
@@ -100,6 +113,7 @@ pub fn run(
         progress: Progress::new(expected, options.jobs),
         committed: Instant::now(),
         problem: None,
+        known,
     };
     let processes: Vec<TestCase> = batches.iter().map(|batch| batch.test.clone()).collect();
     let finished = pool.run(&processes, |event| match event {
@@ -153,6 +167,7 @@ pub fn record_one(
         progress: Progress::new(vec![None], 1),
         committed: Instant::now(),
         problem: None,
+        known: None,
     };
     let (mut entry, rows) = recorder.entry(0, finished.ran.outcome, &finished);
     entry.outsider = outsider;
@@ -175,6 +190,7 @@ struct Recorder<'a> {
     progress: Progress,
     committed: Instant,
     problem: Option<anyhow::Error>,
+    known: Option<&'a Known>,
 }
 
 impl Recorder<'_> {
@@ -268,6 +284,9 @@ impl Recorder<'_> {
                 outside_names: program.outside_names.clone(),
             }));
         }
+        let (others, inexact) = unprobed::rows(self.known, &test.name, trace);
+        rows.extend(others);
+        entry.inexact = inexact;
         let mut loaded = FileState::new();
         for path in &trace.loaded {
             let content =

@@ -14,6 +14,7 @@ use super::roles::{self, Role, UnitFiles};
 use super::snapshot::{self, Effort, OldUnits, Source};
 use super::sources::{self, FromSources, Programs};
 use super::summary::{Summaries, files_read};
+use super::unprobed::Affected;
 use super::uses::{self, Seen};
 use super::workspace::Workspace;
 use crate::cfg::format::UnitIndex;
@@ -22,6 +23,7 @@ use crate::history::format::{FileState, Outcome, Program, Test};
 use crate::history::store::StoreError;
 use crate::ids::{Fingerprint, TestId};
 use crate::report::{ExcludedChange, Report};
+use crate::select::version::UnitVersion;
 use crate::select::{self, Algorithm, Comparison, NewProgram, Options, PassedOver, Reason};
 use crate::suite::TestCase;
 use rustc_hash::FxHashMap;
@@ -36,8 +38,23 @@ pub struct Selected {
     /// The program of the history behind each comparison.
     pub programs: Vec<Fingerprint>,
     pub map: crate::history::carry::EntityMap,
+    /// What can run after the changes, if that was asked for.
+    pub affected: Affected,
     /// The files that belong to the programs as they are built.
     pub files: Files,
+}
+
+impl Selected {
+    /// Units of the new version, each once.
+    pub fn new_units(&self) -> impl Iterator<Item = &UnitVersion> {
+        let mut seen = HashSet::new();
+        let versions = self.comparisons.iter().filter_map(|comparison| match &comparison.new {
+            NewProgram::Version(new) => Some(&new.units),
+            NewProgram::Unknown(_) => None,
+        });
+        let units = versions.flatten().map(|unit| &**unit);
+        units.filter(move |unit| seen.insert(unit.fingerprint()))
+    }
 }
 
 /// What a selection needs to know of the project, whatever it compares with.
@@ -46,6 +63,8 @@ pub struct Project {
     cache: Cache,
     pub files: Files,
     source: Source,
+    /// Whether it is to be said what can run after the changes.
+    pub wants_affected: bool,
 }
 
 impl Project {
@@ -54,7 +73,7 @@ impl Project {
         let built = BuildState::read(workspace)?;
         let mut cache = Cache::open(workspace);
         let files = Files::scan_knowing(workspace, &built, &mut cache.contents, cache.began)?;
-        Ok(Self { built, cache, files, source })
+        Ok(Self { built, cache, files, source, wants_affected: false })
     }
 }
 
@@ -66,7 +85,7 @@ pub fn select(
     project: Project,
     algorithm: Algorithm,
 ) -> anyhow::Result<Selected> {
-    let Project { built, mut cache, files, source } = project;
+    let Project { built, mut cache, files, source, wants_affected } = project;
     let mut selection = Selection {
         workspace,
         built: &built,
@@ -97,7 +116,8 @@ pub fn select(
         Source::Sources => {
             let project = &workspace.project;
             let follows_calls = algorithm.follows_calls();
-            let extent = if follows_calls { Extent::Whole } else { Extent::Concerned };
+            let extent =
+                if follows_calls || wants_affected { Extent::Whole } else { Extent::Concerned };
             let listed = listed::units(workspace);
             let mut sources =
                 FromSources::analyse(project, history, &mut cache, &programs, &listed)?;
@@ -134,7 +154,8 @@ pub fn select(
     let excluded = workspace.config.excluded()?;
     let strict_lines = workspace.config.strict_lines;
     let calls = HistoryCalls::new(workspace, history, &programs);
-    let options = Options { algorithm, strict_lines, exclusion: &excluded, calls: &calls };
+    let options =
+        Options { algorithm, strict_lines, exclusion: &excluded, calls: &calls, wants_affected };
     let outcome = select::compare(&parts.comparisons, &matrix, &outside, options);
     matrix.finish()?;
     for (test, reasons) in outcome.selected {
@@ -146,6 +167,7 @@ pub fn select(
     parts.dangerous = outcome.dangerous;
     parts.analysed = outcome.analysed;
     parts.map = outcome.map;
+    parts.affected = outcome.affected;
     parts.statistics = outcome.statistics;
     sources::small_pages(false);
     parts.effort = from_sources.map(|(units, effort)| Effort {
@@ -161,6 +183,7 @@ struct Parts {
     comparisons: Vec<Comparison>,
     programs: Vec<Fingerprint>,
     map: crate::history::carry::EntityMap,
+    affected: Affected,
     statistics: select::Statistics,
     dangerous: Vec<select::EdgeReason>,
     analysed: Vec<select::program::Analysed>,
@@ -404,6 +427,7 @@ impl<'a> Selection<'a> {
             comparisons: parts.comparisons,
             programs: parts.programs,
             map: parts.map,
+            affected: parts.affected,
             files,
         })
     }

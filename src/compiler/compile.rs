@@ -142,7 +142,9 @@ impl Compile<'_> {
         aside: &[&str],
     ) -> anyhow::Result<Attempt> {
         let Prepared { unit, job, preprocessed, .. } = prepared;
-        let analysed = unit::analyse(self.project, unit, job, preprocessed, forced);
+        let selective = &self.settings.selective;
+        let analysed =
+            unit::analyse_selectively(self.project, unit, job, preprocessed, forced, selective);
         let record = analysed.record(self.project, unit, job, None);
         let text = analysed.instrumented(&record, job);
         let (is_made, messages) = self.compile(prepared, &text, aside)?;

@@ -15,6 +15,7 @@ pub mod preprocess;
 pub mod project;
 mod response;
 pub mod runtime;
+pub mod selective;
 pub mod settings;
 pub mod text;
 pub mod toolchain;

@@ -2,6 +2,7 @@
 //! and what `edgewise build` was asked for.
 
 use super::project::CONFIG_FILE;
+use super::selective::Selective;
 use crate::cfg::format::{Detail, Granularity};
 use globset::{Glob, GlobSetBuilder};
 use serde::Deserialize;
@@ -23,6 +24,9 @@ pub struct Settings {
     granularity: Granularity,
     #[serde(default)]
     count_entries: bool,
+    /// What `edgewise test --selective` asks for.
+    #[serde(skip)]
+    pub selective: Selective,
 }
 
 /// The part of edgewise.toml that is read here.
@@ -35,7 +39,8 @@ struct File {
 impl Settings {
     /// Those of a project and of the environment.
     pub fn of_environment(root: &Path) -> Self {
-        Self::of_project(root).given(|name| std::env::var_os(name))
+        let settings = Self::of_project(root).given(|name| std::env::var_os(name));
+        Self { selective: Selective::of_environment(), ..settings }
     }
 
     /// Those of a project. A file that cannot be read is as none: a compile is

@@ -7,6 +7,7 @@ use super::named;
 use super::plan::{Argument, Work};
 use super::preprocess::{self, Job, PreprocessError, Preprocessed};
 use super::project::Project;
+use super::selective::Selective;
 use super::toolchain::{self, Compiler};
 use crate::cfg::format::{Command, Detail, Granularity, UnitIndex, UnitKey, UnitRecord, VERSION};
 use crate::cfg::unit::{self, Analysis, Known};
@@ -187,11 +188,24 @@ pub fn analyse<'t>(
     preprocessed: &'t Preprocessed,
     forced: &FxHashMap<String, String>,
 ) -> Analysed<'t> {
+    analyse_selectively(project, unit, job, preprocessed, forced, &Selective::default())
+}
+
+/// The same, with probes where they are asked for.
+pub fn analyse_selectively<'t>(
+    project: &Project,
+    unit: &Unit,
+    job: &Job,
+    preprocessed: &'t Preprocessed,
+    forced: &FxHashMap<String, String>,
+    selective: &Selective,
+) -> Analysed<'t> {
     let mut tree = parse(project, job, preprocessed, &[]);
     let mut analysis = unit::analyse(&mut tree, forced);
     let code = Code { plain: unit.plain_code(), takes_copies: takes_copies(&job.arguments) };
-    let probe_count = instrument::assign_probes(&mut analysis, code, unit.detail);
     let fingerprint = unit.fingerprint(project, job, &preprocessed.text);
+    let only = selective.of(fingerprint).filter(|_| unit.detail == Detail::default());
+    let probe_count = instrument::assign_probes(&mut analysis, code, unit.detail, only);
     let how = unit.how(project, job, &preprocessed.text);
     let granularity = unit.detail.granularity;
     Analysed { analysis, fingerprint, how, granularity, probe_count, tree }

@@ -1,6 +1,7 @@
 //! RECOVER's update: the row of a test that was not run again, carried over to
 //! the new version by the map of matched edges.
 
+use super::Row;
 use crate::ids::Fingerprint;
 use crate::trace::derive::EdgeBits;
 use bitvec::prelude::*;
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub enum ProcedureMap {
     /// The graph is the same, node for node.
-    Same { unit: Fingerprint, base: usize },
+    Same { unit: Fingerprint, number: u32, base: usize },
     /// Old edge (within the procedure) to new edge (within the new unit).
     Edges { unit: Fingerprint, edges: FxHashMap<usize, Vec<usize>> },
     /// It is gone, or was not looked at.
@@ -29,7 +30,7 @@ impl UnitMap {
     /// Whether every edge is where it was, in the same unit.
     pub fn stays(&self, id: Fingerprint) -> bool {
         self.procedures.iter().all(|(start, _, target)| {
-            matches!(target, ProcedureMap::Same { unit, base } if *unit == id && base == start)
+            matches!(target, ProcedureMap::Same { unit, base, .. } if *unit == id && base == start)
         })
     }
 }
@@ -73,6 +74,19 @@ impl EntityMap {
         Ok(carried)
     }
 
+    /// What of a test's rows is in procedures that are the same, node for node: where
+    /// it is in the new version.
+    pub fn carry_same(&self, rows: &[Row]) -> FxHashMap<(Fingerprint, u32), Vec<u8>> {
+        let mut carried = FxHashMap::default();
+        for Row { unit, procedure, edges } in rows {
+            let map = self.units.get(unit).and_then(|map| map.procedures.get(*procedure as usize));
+            if let Some((_, _, ProcedureMap::Same { unit, number, .. })) = map {
+                carried.insert((*unit, *number), edges.clone());
+            }
+        }
+        carried
+    }
+
     fn carry_procedure(
         &self,
         taken: &BitSlice<u8, Lsb0>,
@@ -81,7 +95,7 @@ impl EntityMap {
     ) -> Result<(), Unmapped> {
         match target {
             ProcedureMap::Gone => Err(Unmapped),
-            ProcedureMap::Same { unit, base } => {
+            ProcedureMap::Same { unit, base, .. } => {
                 let row = self.row(*unit, carried)?;
                 for edge in taken.iter_ones() {
                     row.get_mut(base + edge).ok_or(Unmapped)?.set(true);

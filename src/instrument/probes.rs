@@ -6,6 +6,7 @@ use crate::cfg::draft::Site;
 use crate::cfg::format::{Detail, Edge, Granularity, Graph, Node, Noted};
 use crate::cfg::unit::Analysis;
 use crate::ids::{EdgeId, NodeId, ProbeId};
+use std::collections::BTreeSet;
 
 /// What code without calls and without memory behind pointers can do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -27,22 +28,33 @@ pub struct Code {
 }
 
 /// Decides for every edge how it is noted, and numbers the probes of the unit.
-/// Returns how many there are.
-pub fn assign_probes(analysis: &mut Analysis, code: Code, detail: Detail) -> u32 {
+/// Returns how many there are. With `only`, other procedures get none.
+pub fn assign_probes(
+    analysis: &mut Analysis,
+    code: Code,
+    detail: Detail,
+    only: Option<&BTreeSet<String>>,
+) -> u32 {
     let returns = Returns::of(analysis, Trusted::AllOfUnit);
     let mut is_called = entries_by_calls(analysis, &returns);
     let only_entries = detail.granularity == Granularity::Procedure;
     if detail.granularity == Granularity::Path {
         mark_logged(analysis);
     }
-    if only_entries || detail.counts_entries {
+    if only_entries || detail.counts_entries || only.is_some() {
         is_called.fill(false);
     }
-    if code.takes_copies && detail == Detail::default() {
+    if code.takes_copies && detail == Detail::default() && only.is_none() {
         mark_copied(analysis, &returns);
     }
     let mut next = 0;
     for (number, graph) in analysis.graphs.iter_mut().enumerate() {
+        let procedure = &mut analysis.procedures[number];
+        procedure.unprobed = only.is_some_and(|names| !names.contains(&procedure.name));
+        if procedure.unprobed {
+            graph.edges.iter_mut().for_each(|edge| edge.noted = Noted::Follows);
+            continue;
+        }
         let mut plan = Plan {
             graph,
             sites: &analysis.sites[number],

@@ -163,7 +163,7 @@ impl<'a> ProgramSelection<'a> {
     }
 
     /// Whether a procedure may behave otherwise, as far as the index tells.
-    fn differs(&self, (old, new): ProcPair) -> bool {
+    pub(super) fn differs(&self, (old, new): ProcPair) -> bool {
         let before = self.comparison.old.procedure(old);
         if before.fingerprint != self.new.procedure(new).fingerprint {
             return true;

@@ -12,10 +12,10 @@ use super::version::{ProgramVersion, UnitVersion};
 use super::walk::Status;
 use crate::cfg::format::UnitKey;
 use crate::history::carry::EntityMap;
-use crate::ids::{TestId, UnitIx};
+use crate::ids::{Fingerprint, ProcIx, TestId, UnitIx};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// A program of the history and what became of it.
@@ -40,6 +40,8 @@ pub struct Options<'o> {
     pub strict_lines: bool,
     pub exclusion: &'o dyn Exclusion,
     pub calls: &'o dyn Calls,
+    /// Whether it is to be said what can run after the changes.
+    pub wants_affected: bool,
 }
 
 /// What was looked at, counted.
@@ -65,6 +67,9 @@ pub struct Outcome {
     pub analysed: Vec<Analysed>,
     /// Dangerous edges as found, for those who want to see them.
     pub dangerous: Vec<EdgeReason>,
+    /// For units of the new version, the procedures that can run after a change; none
+    /// if that may be all of them.
+    pub affected: FxHashMap<Fingerprint, Option<BTreeSet<ProcIx>>>,
 }
 
 /// A pair of procedures that a walk opened, with its final status.
@@ -117,6 +122,9 @@ pub fn compare(
             program.run();
         }
         program.add_to_map();
+        if options.wants_affected {
+            program.add_affected(is_selected);
+        }
     }
     outcome
 }

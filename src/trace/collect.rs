@@ -150,6 +150,8 @@ pub struct TestTrace {
     pub uses: Uses,
     /// Why the trace is not complete, if so.
     pub unclean: Option<String>,
+    /// How many processes ran one of the programs, those aside that were forked.
+    pub processes: u32,
 }
 
 impl TestTrace {
@@ -185,6 +187,7 @@ impl TestTrace {
         }
         self.loaded.extend(other.loaded);
         self.uses.unite(other.uses);
+        self.processes += other.processes;
         self.unclean = self.unclean.take().or(other.unclean);
     }
 }
@@ -291,6 +294,7 @@ impl Collector {
             for unit in &program.units {
                 unit.count_entries(&everything, module.processes, calls_main, &mut entries);
             }
+            trace.processes = trace.processes.max(module.processes);
             program.add_rows(&everything, reading, &mut trace.rows);
             for name in &cases {
                 let rows = trace.cases.entry(name.to_string()).or_default();

@@ -147,6 +147,7 @@ fn analyse_with(
             is_constructor: procedure.is_constructor,
             is_weak: decl.is_weak,
             again: None,
+            unprobed: false,
             is_copied: false,
             opaque,
             place: unit.place(procedure.range.start),

@@ -9,8 +9,10 @@ use crate::cli::exit;
 use crate::cli::recording;
 use crate::cli::selecting::{self, Project, Selected};
 use crate::cli::snapshot::Source;
+use crate::cli::unprobed::{self, Affected, Known};
 use crate::cli::versions;
 use crate::cli::workspace::Workspace;
+use crate::compiler::selective::{self, Selective};
 use crate::history::History;
 use crate::report::results::{Fate, TestResult};
 use crate::report::text::{self, counted};
@@ -35,6 +37,13 @@ pub struct Args {
     /// Run tests also if no change can affect them
     #[arg(long)]
     all: bool,
+    /// Build probes only into procedures that can run after a change; what the selected
+    /// tests do in the others is known from before
+    ///
+    /// Only for tests of one program that does one thing after the other; otherwise
+    /// everything gets its probes.
+    #[arg(long, conflicts_with_all = ["no_build", "all"])]
+    selective: bool,
     /// Do not build first
     #[arg(long)]
     no_build: bool,
@@ -51,11 +60,15 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let _lock = workspace.lock()?;
     // Looked at before anything is built: a history that cannot be used says so.
     workspace.history()?;
+    let plan = if args.selective { Plan::make(&workspace, args)? } else { None };
     if args.no_build {
         eprintln!("edgewise: not built first, so edits since the last build are not seen");
     } else {
-        let built =
-            building::build(&workspace, build::configured(&workspace)?, Extent::Everything)?;
+        let mut command = build::configured(&workspace)?;
+        if let Some(plan) = &plan {
+            command.env(selective::VARIABLE, plan.file.path());
+        }
+        let built = building::build(&workspace, command, Extent::Everything)?;
         if built.code != 0 {
             eprintln!("edgewise: the build failed with code {}", built.code);
             return Ok(built.code);
@@ -75,6 +88,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     selected.report.hints.extend(said);
     eprint!("{}", text::selection(&selected.report));
     let saved = saved(&history, &selected);
+    let known = plan.map(|plan| Known::of(&history, &selected, plan.affected)).transpose()?;
     recording::carry_over(&workspace, &mut history, &selected)?;
     history.commit()?;
     let names: HashSet<&str> =
@@ -102,8 +116,14 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         exit::OK
     } else {
         let options = args.options.options();
-        let mut results =
-            recording::run(&workspace, &mut history, &to_run, &selected.files, &options)?;
+        let mut results = recording::run_knowing(
+            &workspace,
+            &mut history,
+            &to_run,
+            &selected.files,
+            &options,
+            known.as_ref(),
+        )?;
         results.tests.extend(not_run);
         args.options.report(&results.tests)?;
         eprint!("{}", summary(&results));
@@ -115,6 +135,43 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     }
     eprint!("{}", if args.all { String::new() } else { saved });
     Ok(code)
+}
+
+/// Which probes a build may leave out.
+struct Plan {
+    /// For the compiler.
+    file: tempfile::NamedTempFile,
+    affected: Affected,
+}
+
+impl Plan {
+    /// From the sources, before they are built. None if all probes are needed.
+    fn make(workspace: &Workspace, args: &Args) -> anyhow::Result<Option<Self>> {
+        let mut project = Project::look_at(workspace, Source::Sources)?;
+        project.wants_affected = true;
+        let against = args.against.as_deref();
+        let (history, _) = versions::choose(workspace, Source::Sources, &project.files, against)?;
+        let mut tests = workspace.tests(&history)?;
+        tests.retain(|test| test.disabled.is_none());
+        let selected = selecting::select(workspace, &history, &tests, project, Algorithm::Auto)?;
+        if let Some(why) = unprobed::obstacle(&history, &selected) {
+            eprintln!("edgewise: all probes are built in: {why}");
+            return Ok(None);
+        }
+        let mut selective = Selective::default();
+        for unit in selected.new_units() {
+            if let Some(Some(affected)) = selected.affected.get(&unit.fingerprint()) {
+                let names = affected.iter().map(|at| unit.procedure(*at).name.clone());
+                selective.add(unit.fingerprint(), names.collect());
+            }
+        }
+        if selective.is_empty() {
+            return Ok(None);
+        }
+        let file = tempfile::Builder::new().prefix("edgewise-selective").tempfile()?;
+        selective.write(file.path())?;
+        Ok(Some(Self { file, affected: selected.affected }))
+    }
 }
 
 /// How much time the skipped tests took when they last ran.
