@@ -3,7 +3,7 @@
 //! to from there, through calls, returns and later calls.
 
 use super::version::{ProcRef, ProgramVersion};
-use crate::cfg::format::{Graph, NodeKind};
+use crate::cfg::format::{Graph, Node, NodeKind};
 use crate::ids::NodeId;
 use bitvec::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -99,14 +99,9 @@ impl<'p> Reach<'p> {
             reach.graphs.insert(procedure, graph);
             for (number, node) in graph.nodes.iter().enumerate() {
                 let at = (procedure, NodeId::new(number));
-                let opaque = (node.kind == NodeKind::Opaque).then_some(&node.mentions);
-                let mut is_open = node.calls_pointer || opaque.is_some();
-                for symbol in node.calls.iter().chain(opaque.into_iter().flatten()) {
-                    match program.resolve(procedure.unit, *symbol) {
-                        Some(callee) => reach.callers.entry(callee).or_default().push(at),
-                        // What is not ours may call back.
-                        None => is_open = true,
-                    }
+                let (callees, is_open) = callees(program, procedure, node);
+                for callee in callees {
+                    reach.callers.entry(callee).or_default().push(at);
                 }
                 if is_open {
                     reach.open_calls.push(at);
@@ -157,19 +152,12 @@ impl<'p> Reach<'p> {
         for (_, edge) in graph.out_edges(at) {
             self.reach(procedure, edge.to);
         }
-        let node = graph.node(at);
-        let opaque = (node.kind == NodeKind::Opaque).then_some(&node.mentions);
-        let mut is_open = node.calls_pointer || opaque.is_some();
-        for symbol in node.calls.iter().chain(opaque.into_iter().flatten()) {
-            match self.program.resolve(procedure.unit, *symbol) {
-                Some(callee) => self.reach(callee, Graph::ENTRY),
-                None => is_open = true,
-            }
-        }
+        let (mut callees, is_open) = callees(self.program, procedure, graph.node(at));
         if is_open {
-            for callee in self.open.iter().copied().collect::<Vec<_>>() {
-                self.reach(callee, Graph::ENTRY);
-            }
+            callees.extend(&self.open);
+        }
+        for callee in callees {
+            self.reach(callee, Graph::ENTRY);
         }
         if at == Graph::EXIT {
             let mut callers = self.callers.get(&procedure).cloned().unwrap_or_default();
@@ -182,6 +170,21 @@ impl<'p> Reach<'p> {
         }
         Some(())
     }
+}
+
+/// The procedures that a node calls by name, and whether it may call any whose
+/// address somebody has: what is not ours may call back.
+fn callees(program: &ProgramVersion, of: ProcRef, node: &Node) -> (Vec<ProcRef>, bool) {
+    let opaque = (node.kind == NodeKind::Opaque).then_some(&node.mentions);
+    let mut is_open = node.calls_pointer || opaque.is_some();
+    let mut callees = Vec::new();
+    for symbol in node.calls.iter().chain(opaque.into_iter().flatten()) {
+        match program.resolve(of.unit, *symbol) {
+            Some(callee) => callees.push(callee),
+            None => is_open = true,
+        }
+    }
+    (callees, is_open)
 }
 
 #[cfg(test)]

@@ -158,10 +158,8 @@ fn run_in_shadow(
     // Of all tests: a fixture that is not run may be what selects one.
     let enabled: Vec<TestCase> =
         all.iter().filter(|test| test.disabled.is_none()).cloned().collect();
-    let selected = {
-        let project = selecting::Project::look_at(workspace, Source::Build)?;
-        selecting::select(workspace, history, &enabled, project, Algorithm::Auto)?
-    };
+    let project = selecting::Project::look_at(workspace, Source::Build)?;
+    let selected = selecting::select(workspace, history, &enabled, project, Algorithm::Auto)?;
     let expected = shadowing::expect(history, &selected)?;
     let options = args.options.options();
     let mut results = recording::run(workspace, history, tests, &selected.files, &options)?;

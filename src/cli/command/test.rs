@@ -14,6 +14,7 @@ use crate::cli::versions;
 use crate::cli::workspace::Workspace;
 use crate::compiler::selective::{self, Selective};
 use crate::history::History;
+use crate::ids::Fingerprint;
 use crate::report::results::{Fate, TestResult};
 use crate::report::text::{self, counted};
 use crate::report::time;
@@ -64,14 +65,10 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     if args.no_build {
         eprintln!("edgewise: not built first, so edits since the last build are not seen");
     } else {
-        let mut command = build::configured(&workspace)?;
-        if let Some(plan) = &plan {
-            command.env(selective::VARIABLE, plan.file.path());
-        }
-        let built = building::build(&workspace, command, Extent::Everything)?;
-        if built.code != 0 {
-            eprintln!("edgewise: the build failed with code {}", built.code);
-            return Ok(built.code);
+        let code = build(&workspace, plan.as_ref())?;
+        if code != 0 {
+            eprintln!("edgewise: the build failed with code {code}");
+            return Ok(code);
         }
     }
     let project = Project::look_at(&workspace, Source::Build)?;
@@ -88,59 +85,59 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     selected.report.hints.extend(said);
     eprint!("{}", text::selection(&selected.report));
     let saved = saved(&history, &selected);
+    // What can be affected is known for one version only.
+    let plan = plan.filter(|plan| plan.version == history.id());
     let known = plan.map(|plan| Known::of(&history, &selected, plan.affected)).transpose()?;
     recording::carry_over(&workspace, &mut history, &selected)?;
     history.commit()?;
-    let names: HashSet<&str> =
-        selected.report.selected.iter().map(|(name, _)| name.as_str()).collect();
-    let is_to_run = |test: &TestCase| {
-        args.wanted.holds(test) && (args.all || names.contains(test.name.as_str()))
-    };
-    let to_run = with_fixtures(&tests, is_to_run);
+
+    let names = selected.report.selected.iter().map(|(name, _)| name.as_str());
+    let names: HashSet<&str> = names.collect();
+    let is_selected = |test: &TestCase| names.contains(test.name.as_str());
+    let to_run =
+        with_fixtures(&tests, |test| args.wanted.holds(test) && (args.all || is_selected(test)));
     let run: HashSet<&str> = to_run.iter().map(|test| test.name.as_str()).collect();
-    let (left, skipped): (Vec<&TestCase>, Vec<&TestCase>) = tests
-        .iter()
-        .filter(|test| !run.contains(test.name.as_str()))
-        .partition(|test| names.contains(test.name.as_str()));
-    let not_run = skipped
-        .into_iter()
-        .map(|test| left_out(test, "safely skipped: no change can affect it"))
-        .chain(
-            left.iter()
-                .map(|test| left_out(test, "selected, and not asked for: it stays selected")),
-        )
-        .chain(disabled.iter().map(not_run));
-    let not_run: Vec<TestResult> = not_run.collect();
+    let others = tests.iter().filter(|test| !run.contains(test.name.as_str()));
+    let left = others.clone().filter(|test| is_selected(test)).count();
+    let others = others.map(|test| left_out(test, is_selected(test)));
+    let others: Vec<TestResult> = others.chain(disabled.iter().map(not_run)).collect();
     let code = if to_run.is_empty() {
-        args.options.report(&not_run)?;
+        args.options.report(&others)?;
         exit::OK
     } else {
-        let options = args.options.options();
-        let mut results = recording::run_knowing(
-            &workspace,
-            &mut history,
-            &to_run,
-            &selected.files,
-            &options,
-            known.as_ref(),
-        )?;
-        results.tests.extend(not_run);
+        let (files, options) = (&selected.files, args.options.options());
+        let known = known.as_ref();
+        let mut results =
+            recording::run_knowing(&workspace, &mut history, &to_run, files, &options, known)?;
+        results.tests.extend(others);
         args.options.report(&results.tests)?;
         eprint!("{}", summary(&results));
         exit_code(&results)
     };
-    if !left.is_empty() {
-        let count = counted(left.len(), "test");
-        eprintln!("{count} selected and not asked for: what is not run stays selected");
+    if left > 0 {
+        eprintln!("{} selected and not asked for: they stay selected", counted(left, "test"));
     }
-    eprint!("{}", if args.all { String::new() } else { saved });
+    if !args.all {
+        eprint!("{saved}");
+    }
     Ok(code)
+}
+
+/// Builds everything, and returns the exit code.
+fn build(workspace: &Workspace, plan: Option<&Plan>) -> anyhow::Result<i32> {
+    let mut command = build::configured(workspace)?;
+    if let Some(plan) = plan {
+        command.env(selective::VARIABLE, plan.file.path());
+    }
+    Ok(building::build(workspace, command, Extent::Everything)?.code)
 }
 
 /// Which probes a build may leave out.
 struct Plan {
     /// For the compiler.
     file: tempfile::NamedTempFile,
+    /// The version of the history that the sources were compared with.
+    version: Fingerprint,
     affected: Affected,
 }
 
@@ -170,7 +167,7 @@ impl Plan {
         }
         let file = tempfile::Builder::new().prefix("edgewise-selective").tempfile()?;
         selective.write(file.path())?;
-        Ok(Some(Self { file, affected: selected.affected }))
+        Ok(Some(Self { file, version: history.id(), affected: selected.affected }))
     }
 }
 
@@ -186,7 +183,11 @@ fn saved(history: &History, selected: &Selected) -> String {
     format!("{skipped} saved of the {all} that all tests took when they last ran\n")
 }
 
-fn left_out(test: &TestCase, why: &str) -> TestResult {
+fn left_out(test: &TestCase, is_selected: bool) -> TestResult {
+    let why = match is_selected {
+        true => "selected, and not asked for: it stays selected",
+        false => "safely skipped: no change can affect it",
+    };
     let (name, why) = (test.name.clone(), why.to_string());
     TestResult { name, fate: Fate::NotSelected, why, ..TestResult::default() }
 }
