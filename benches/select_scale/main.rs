@@ -127,7 +127,7 @@ fn record(args: &Args) -> anyhow::Result<()> {
         let index = RawRecord::new(history.unit(unit)?)?.index()?;
         if index.procedures.len() == PROCEDURES_OF_UNIT {
             let edges = index.procedures[0].edge_count as usize;
-            ensure!(edges == EDGES, "{edges} edges in a procedure");
+            ensure!((EDGES..=56).contains(&edges), "{edges} edges in a procedure");
             units.push(unit);
         }
     }

@@ -70,8 +70,9 @@ pub struct Project {
 impl Project {
     pub fn look_at(workspace: &Workspace, source: Source) -> anyhow::Result<Self> {
         sources::small_pages(source == Source::Sources);
-        let built = BuildState::read(workspace)?;
-        let mut cache = Cache::open(workspace);
+        let (built, mut cache) =
+            rayon::join(|| BuildState::read(workspace), || Cache::open(workspace));
+        let built = built?;
         let files = Files::scan_knowing(workspace, &built, &mut cache.contents, cache.began)?;
         Ok(Self { built, cache, files, source, wants_affected: false })
     }
@@ -135,7 +136,8 @@ pub fn select(
         }
         Source::Build => from_build(workspace, history, &programs)?,
     };
-    cache.save();
+    // Meanwhile: nobody waits for it but the end.
+    let saving = std::thread::spawn(move || cache.save());
     for Concerned { program: id, comparison } in concerned {
         if let Some(comparison) = comparison {
             parts.comparisons.push(comparison);
@@ -175,7 +177,9 @@ pub fn select(
         procedures_decoded: units.procedures_decoded(),
         ..effort
     });
-    selection.finish(parts, files)
+    let selected = selection.finish(parts, files);
+    let _ = saving.join();
+    selected
 }
 
 #[derive(Default)]
