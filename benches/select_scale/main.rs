@@ -9,6 +9,8 @@ use anyhow::{Context, ensure};
 use clap::Parser;
 use edgewise::cfg::format::RawRecord;
 use edgewise::history::History;
+use edgewise::history::format::Test;
+use edgewise::suite::definition::{Source, Suite};
 use std::fmt::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -135,8 +137,15 @@ fn record(args: &Args) -> anyhow::Result<()> {
     ensure!(units.len() == project.units.len(), "{} units", units.len());
     project.units = units;
     let start = Instant::now();
-    for test in 1..args.tests {
-        history.record(&format!("suite/{}", name(test)), first.clone(), project.rows(test));
+    let suite = Suite {
+        name: String::from("suite"),
+        source: Source::File(String::from("tests.list")),
+        ..Suite::default()
+    };
+    let tests = suite.tests(&args.scratch.canonicalize()?)?;
+    for (case, test) in tests.iter().zip(0..).skip(1) {
+        let entry = Test { fingerprint: case.fingerprint(), ..first.clone() };
+        history.record(&case.name, entry, project.rows(test));
         if test % args.batch == 0 {
             history.commit()?;
         }
