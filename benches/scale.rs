@@ -118,12 +118,7 @@ fn measure_one(name: &str, size: &str) -> ExitCode {
         let start = seconds_used();
         let mut tree = frontend::analyse(text.as_bytes(), None, &|_| false);
         let mut analysis = unit::analyse(&mut tree, &FxHashMap::default());
-        instrument::assign_probes(
-            &mut analysis,
-            instrument::Code::default(),
-            Detail::default(),
-            None,
-        );
+        instrument::assign_probes(&mut analysis, instrument::Code::default(), Detail::default());
         let unit = Fingerprint::default();
         let how = instrument::Compiled {
             architecture: Architecture::Other,

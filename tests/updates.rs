@@ -10,6 +10,7 @@ mod support;
 mod mutate;
 #[path = "oracle/outline.rs"]
 mod outline;
+#[allow(dead_code)]
 #[path = "oracle/plain.rs"]
 mod plain;
 #[path = "oracle/replace.rs"]

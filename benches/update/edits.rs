@@ -66,8 +66,8 @@ pub fn next(
 fn with_branch(text: &str, reached: &[usize], random: &mut Random) -> Option<(String, String)> {
     let mut lines: Vec<String> = text.split('\n').map(String::from).collect();
     let is_behind_statement = |at: usize| {
-        let before = lines[..at].iter().rev().map(|line| line.trim_end());
-        let before = before.filter(|line| !line.is_empty()).next();
+        let mut before = lines[..at].iter().rev().map(|line| line.trim_end());
+        let before = before.find(|line| !line.is_empty());
         before.is_some_and(|line| line.ends_with([';', '{', '}']))
     };
     let candidates = reached.iter().map(|line| line - 1).filter(|at| {

@@ -40,6 +40,9 @@ struct Args {
     bench: bool,
 }
 
+/// What tests took, by object and procedure.
+type NamedRows = BTreeMap<String, BTreeMap<(String, String), Vec<u8>>>;
+
 /// What one version came to.
 #[derive(Default)]
 struct Step {
@@ -60,7 +63,7 @@ struct Step {
 struct Chain<'a> {
     args: &'a Args,
     /// What tests took at the first version, by source and procedure.
-    first: BTreeMap<String, BTreeMap<(String, String), Vec<u8>>>,
+    first: NamedRows,
     reached: BTreeMap<String, Vec<usize>>,
     originals: BTreeMap<PathBuf, String>,
     random: Random,
@@ -270,11 +273,9 @@ fn indexes(history: &History) -> anyhow::Result<BTreeMap<Fingerprint, UnitIndex>
 }
 
 /// The rows of all tests, by source and name of the procedure.
-fn named_rows(
-    history: &History,
-) -> anyhow::Result<BTreeMap<String, BTreeMap<(String, String), Vec<u8>>>> {
+fn named_rows(history: &History) -> anyhow::Result<NamedRows> {
     let indexes = indexes(history)?;
-    let mut all: BTreeMap<String, BTreeMap<(String, String), Vec<u8>>> = BTreeMap::new();
+    let mut all: NamedRows = BTreeMap::new();
     for (name, _) in history.tests() {
         for Row { unit, procedure, edges } in history.rows(name)? {
             let index = &indexes[&unit];
@@ -288,11 +289,7 @@ fn named_rows(
 
 /// A history of the version before, with what tests took at the first one, edge by
 /// edge in their order: that is what coverage says which is not updated.
-fn transplant(
-    before: &Path,
-    first: &BTreeMap<String, BTreeMap<(String, String), Vec<u8>>>,
-    to: &Path,
-) -> anyhow::Result<()> {
+fn transplant(before: &Path, first: &NamedRows, to: &Path) -> anyhow::Result<()> {
     std::fs::copy(before, to)?;
     let mut history = History::open(to)?;
     let indexes = indexes(&history)?;

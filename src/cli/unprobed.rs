@@ -16,8 +16,11 @@ pub type Affected = FxHashMap<Fingerprint, Option<BTreeSet<ProcIx>>>;
 pub struct Known {
     affected: Affected,
     /// Rows of the new version, by test; whether they may hold too much.
-    rows: FxHashMap<String, (FxHashMap<(Fingerprint, u32), Vec<u8>>, bool)>,
+    rows: FxHashMap<String, (RowsByPlace, bool)>,
 }
+
+/// By unit and number of the procedure.
+type RowsByPlace = FxHashMap<(Fingerprint, u32), Vec<u8>>;
 
 /// Why a build cannot leave out probes for a selection, if so. It takes tests that
 /// are selected for a change of code alone, and of which it is known what they did.

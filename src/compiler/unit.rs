@@ -205,7 +205,7 @@ pub fn analyse_selectively<'t>(
     let code = Code { plain: unit.plain_code(), takes_copies: takes_copies(&job.arguments) };
     let fingerprint = unit.fingerprint(project, job, &preprocessed.text);
     let only = selective.of(fingerprint).filter(|_| unit.detail == Detail::default());
-    let probe_count = instrument::assign_probes(&mut analysis, code, unit.detail, only);
+    let probe_count = instrument::assign_probes_to(&mut analysis, code, unit.detail, only);
     let how = unit.how(project, job, &preprocessed.text);
     let granularity = unit.detail.granularity;
     Analysed { analysis, fingerprint, how, granularity, probe_count, tree }

@@ -15,7 +15,7 @@ use crate::cfg::unit::Analysis;
 use crate::frontend::Tree;
 use crate::frontend::tree::Label;
 use crate::ids::{Fingerprint, ProbeId};
-pub use probes::{Code, PlainCode, assign_probes};
+pub use probes::{Code, PlainCode, assign_probes, assign_probes_to};
 use rustc_hash::{FxHashMap, FxHashSet};
 pub use text::{Architecture, MAP_SECTION, RECORD_SECTION, UNITS_SECTION};
 

@@ -28,8 +28,13 @@ pub struct Code {
 }
 
 /// Decides for every edge how it is noted, and numbers the probes of the unit.
-/// Returns how many there are. With `only`, other procedures get none.
-pub fn assign_probes(
+/// Returns how many there are.
+pub fn assign_probes(analysis: &mut Analysis, code: Code, detail: Detail) -> u32 {
+    assign_probes_to(analysis, code, detail, None)
+}
+
+/// The same where only some procedures get probes, by their names.
+pub fn assign_probes_to(
     analysis: &mut Analysis,
     code: Code,
     detail: Detail,
