@@ -23,6 +23,7 @@ use crate::history::format::{FileState, Outcome, Program, Test};
 use crate::history::store::StoreError;
 use crate::ids::{Fingerprint, TestId};
 use crate::report::{ExcludedChange, Report};
+use crate::select::reason::keep_once;
 use crate::select::version::UnitVersion;
 use crate::select::{self, Algorithm, Comparison, NewProgram, Options, PassedOver, Reason};
 use crate::suite::TestCase;
@@ -161,9 +162,9 @@ pub fn select(
     let outcome = select::compare(&parts.comparisons, &matrix, &outside, options);
     matrix.finish()?;
     for (test, reasons) in outcome.selected {
-        for reason in reasons {
-            selection.add(test, reason);
-        }
+        let known = selection.reasons.entry(test).or_default();
+        known.extend(reasons);
+        keep_once(known);
     }
     selection.passed_over.extend(outcome.passed_over);
     parts.dangerous = outcome.dangerous;

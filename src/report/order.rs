@@ -98,6 +98,7 @@ impl Times {
 mod tests {
     use super::*;
     use crate::select::{EdgeReason, SourceLine};
+    use std::sync::Arc;
 
     fn edges(count: u32) -> Vec<Reason> {
         let line = |line| SourceLine { file: String::new(), line, text: String::new() };
@@ -111,7 +112,7 @@ mod tests {
             because: String::new(),
             chain: Vec::new(),
         };
-        (0..count).map(|number| Reason::Edge(Box::new(edge(number)))).collect()
+        (0..count).map(|number| Reason::Edge(Arc::new(edge(number)))).collect()
     }
 
     /// Tests with the number of their edges and milliseconds.

@@ -2,6 +2,7 @@
 
 use super::Report;
 use crate::select::{EdgeReason, Reason, SourceLine};
+use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write;
 
@@ -17,8 +18,10 @@ pub struct Group<'r> {
 /// The selected tests in groups, in the order of the suite.
 pub fn groups(report: &Report) -> Vec<Group<'_>> {
     let mut groups: Vec<(&Vec<Reason>, Vec<&str>)> = Vec::new();
+    let mut places: FxHashMap<&Vec<Reason>, usize> = FxHashMap::default();
     for (name, reasons) in &report.selected {
-        match groups.iter_mut().find(|(known, _)| *known == reasons) {
+        let place = *places.entry(reasons).or_insert(groups.len());
+        match groups.get_mut(place) {
             Some((_, names)) => names.push(name),
             None => groups.push((reasons, vec![name])),
         }

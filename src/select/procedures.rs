@@ -16,6 +16,7 @@ use super::walk::{ProcPair, Walk};
 use crate::ids::{TestId, UnitIx};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 pub struct ProgramSelection<'a> {
     pub(super) comparison: &'a Comparison,
@@ -261,10 +262,10 @@ impl<'a> ProgramSelection<'a> {
         let is_excluded = self.walk.is_excluded(pair);
         for (reason, mut tests) in reasons.into_iter().zip(tests) {
             tests.sort_unstable();
-            self.select_all(&tests, Reason::Edge(Box::new(reason.clone())), is_excluded);
             if !is_excluded {
-                self.outcome.dangerous.push(reason);
+                self.outcome.dangerous.push(reason.clone());
             }
+            self.select_all(&tests, Reason::Edge(Arc::new(reason)), is_excluded);
         }
     }
 

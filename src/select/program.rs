@@ -7,7 +7,7 @@ use super::exclude::{Exclusion, PassedOver};
 use super::link;
 use super::matrix::Matrix;
 use super::procedures::ProgramSelection;
-use super::reason::{EdgeReason, Reason};
+use super::reason::{self, EdgeReason, Reason};
 use super::version::{ProgramVersion, UnitVersion};
 use super::walk::Status;
 use crate::cfg::format::UnitKey;
@@ -126,15 +126,13 @@ pub fn compare(
             program.add_affected(is_selected);
         }
     }
+    outcome.selected.values_mut().for_each(reason::keep_once);
     outcome
 }
 
 impl Outcome {
     pub(super) fn select(&mut self, test: TestId, reason: Reason) {
-        let reasons = self.selected.entry(test).or_default();
-        if !reasons.contains(&reason) {
-            reasons.push(reason);
-        }
+        self.selected.entry(test).or_default().push(reason);
     }
 
     pub(super) fn select_all(&mut self, comparison: &Comparison, what: &str) {

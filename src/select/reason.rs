@@ -1,6 +1,8 @@
 //! Why a test is selected.
 
+use rustc_hash::FxHashSet;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// A line of source as a reason shows it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -15,7 +17,8 @@ pub struct SourceLine {
 #[serde(rename_all = "kebab-case", tag = "rule")]
 pub enum Reason {
     /// A dangerous edge: the test took it, and it leads elsewhere now.
-    Edge(Box<EdgeReason>),
+    /// Shared, since many tests may have it.
+    Edge(Arc<EdgeReason>),
     /// A procedure that the test entered is gone.
     ProcedureGone {
         program: String,
@@ -68,4 +71,12 @@ pub struct EdgeReason {
     pub because: String,
     /// Procedures from the root to this one.
     pub chain: Vec<String>,
+}
+
+/// Keeps each reason once, in their order.
+pub fn keep_once(reasons: &mut Vec<Reason>) {
+    let mut seen = FxHashSet::default();
+    let first: Vec<bool> = reasons.iter().map(|reason| seen.insert(reason)).collect();
+    let mut first = first.into_iter();
+    reasons.retain(|_| first.next() == Some(true));
 }
