@@ -642,3 +642,27 @@ prog: main.c twice.c
     miss.project.write("twice.c", &swapped.replace("3 - V", "V == 1 ? 2 : 1"));
     miss.expect(ALL);
 }
+
+/// A call of a weak procedure enters the one that takes its place: that nobody passes
+/// the weak one unchanged says nothing of what is behind the call.
+#[test]
+fn behind_a_call_of_a_weak_procedure_that_another_replaces() {
+    let project = Project::empty();
+    project.write(
+        "main.c",
+        "int other(int n);\n__attribute__((weak)) int other(int n)\n{\n    return n + 1;\n}\n\
+         static int last(int n)\n{\n    return n > 5;\n}\n\
+         int main(int argc, char **argv)\n{\n    (void)argv;\n    argc = other(argc);\n    return last(argc);\n}\n",
+    );
+    project.write("strong.c", "int other(int n)\n{\n    return n + 2;\n}\n");
+    project.write("Makefile", "prog: main.c strong.c\n\t$(CC) -o prog main.c strong.c\n");
+    project.write_config();
+    project.write("tests.list", "only ./prog\n");
+    project.record();
+    project.edit("main.c", "return n + 1;", "return n + 3;");
+    project.edit("main.c", "return last(argc);", "return last(argc) + 0 * argc;");
+    for algorithm in ["auto", "rh", "partial", "full", "valid"] {
+        let selected = project.ok(&["select", "--algorithm", algorithm]);
+        assert_eq!(selected, "t/only\n", "{algorithm}");
+    }
+}

@@ -180,7 +180,12 @@ fn callees(program: &ProgramVersion, of: ProcRef, node: &Node) -> (Vec<ProcRef>,
     let mut callees = Vec::new();
     for symbol in node.calls.iter().chain(opaque.into_iter().flatten()) {
         match program.resolve(of.unit, *symbol) {
-            Some(callee) => callees.push(callee),
+            Some(callee) if program.is_entered_surely(callee) => callees.push(callee),
+            Some(callee) => {
+                callees.push(callee);
+                callees.extend(program.all_named(&program.procedure(callee).name));
+                is_open = true;
+            }
             None => is_open = true,
         }
     }

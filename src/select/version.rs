@@ -147,6 +147,8 @@ pub struct ProgramVersion {
     /// Names that code in it which is not analysed defines or uses, sorted.
     pub outside_names: Vec<String>,
     globals: FxHashMap<String, ProcRef>,
+    /// Other definitions of the same names (weak, inline).
+    others: FxHashMap<String, Vec<ProcRef>>,
 }
 
 impl ProgramVersion {
@@ -157,16 +159,19 @@ impl ProgramVersion {
         outside_names: Vec<String>,
     ) -> Self {
         let mut globals = FxHashMap::default();
+        let mut others: FxHashMap<String, Vec<ProcRef>> = FxHashMap::default();
         for (unit_ix, unit) in units.iter().enumerate() {
             for (ix, procedure) in unit.index.procedures.iter().enumerate() {
                 if !procedure.is_static {
                     let target = ProcRef { unit: UnitIx::new(unit_ix), procedure: ProcIx::new(ix) };
                     // Of several (weak, inline) the first stands for all.
-                    globals.entry(procedure.name.clone()).or_insert(target);
+                    if *globals.entry(procedure.name.clone()).or_insert(target) != target {
+                        others.entry(procedure.name.clone()).or_default().push(target);
+                    }
                 }
             }
         }
-        Self { path, link, units, outside_names, globals }
+        Self { path, link, units, outside_names, globals, others }
     }
 
     pub fn unit(&self, unit: UnitIx) -> &UnitVersion {
@@ -195,6 +200,24 @@ impl ProgramVersion {
             Some(procedure) => Some(ProcRef { unit, procedure }),
             None => self.global(&symbol.name),
         }
+    }
+
+    /// Whether a call that means a procedure here is sure to enter it: no other
+    /// definition can take its place, in this program or when it is loaded.
+    pub fn is_entered_surely(&self, at: ProcRef) -> bool {
+        let procedure = self.procedure(at);
+        let name = &procedure.name;
+        procedure.is_static
+            || !procedure.is_weak
+                && self.global("main").is_some()
+                && !self.others.contains_key(name)
+                && self.outside_names.binary_search(name).is_err()
+    }
+
+    /// All definitions of a name that other units know.
+    pub fn all_named(&self, name: &str) -> impl Iterator<Item = ProcRef> + '_ {
+        let others = self.others.get(name).into_iter().flatten().copied();
+        self.global(name).into_iter().chain(others)
     }
 
     pub fn procedures(&self) -> impl Iterator<Item = ProcRef> + '_ {

@@ -233,15 +233,18 @@ impl<'p> Walk<'p> {
             let (Some(callee), Some(counterpart)) = (callee, counterpart) else {
                 continue;
             };
+            // A call that is certain to run when its node runs, and to enter what it
+            // means: nobody gets past it unselected.
+            let is_certain = old_node.calls_are_certain
+                && self.old.is_entered_surely(callee)
+                && self.new.is_entered_surely(counterpart);
             let callee = (callee, counterpart);
             match self.proctable.get(&callee) {
                 None => return Calls::Open(callee, number),
-                // A call that is certain to run when its node runs: nobody
-                // gets past it unselected.
-                Some(Status::SelectsAll) if old_node.calls_are_certain => return Calls::Impassable,
+                Some(Status::SelectsAll) if is_certain => return Calls::Impassable,
                 Some(Status::SelectsAll) => {}
                 Some(Status::Visited) => {
-                    if old_node.calls_are_certain {
+                    if is_certain {
                         self.passed_by.entry(callee).or_default().insert(pair);
                     }
                 }
