@@ -330,6 +330,14 @@ fn what_may_do_several_things_at_once_keeps_its_probes() {
             "#include <pthread.h>\nvoid second(pthread_t *t) { pthread_create(t, 0, 0, 0); }\n",
         ),
         ("a handler", "#include <signal.h>\nvoid second(void) { signal(SIGINT, SIG_IGN); }\n"),
+        (
+            "a look-up",
+            "void *dlsym(void *, const char *);\nvoid *second(void) { return dlsym(0, \"work\"); }\n",
+        ),
+        (
+            "another name",
+            "int third(void) { return 3; }\nint second(void) __attribute__((alias(\"third\")));\n",
+        ),
         ("a jump", "#include <setjmp.h>\njmp_buf at;\nvoid second(void) { longjmp(at, 1); }\n"),
     ] {
         let project = Project::of_source(&format!("{more}{STEPS}"), &NUMBERS);

@@ -114,8 +114,13 @@ fn what_did_not_pass_is_not_clean_at_any_version() {
     let output = project.edgewise(&["test"]);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(project.selected(), ["middle"]);
+    // There it passed; but it stays selected until it does so again.
     project.edit("part.c", "return -1", "return n - 1");
-    assert_eq!(test(&project, &[]), NONE, "there it passed");
+    assert_eq!(project.selected(), ["middle"]);
+    assert_eq!(test(&project, &["small"]), NONE, "it is not asked for");
+    assert_eq!(project.selected(), ["middle"], "and has not been run");
+    assert_eq!(test(&project, &[]), ["middle"]);
+    assert_eq!(project.selected(), NONE);
     project.edit("part.c", "return n - 1", "return -1");
     assert_eq!(project.selected(), ["middle"], "and there it failed");
 }

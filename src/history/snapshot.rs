@@ -138,12 +138,27 @@ impl History {
     }
 
     /// Goes to an earlier version: what is committed from now on comes behind it,
-    /// and what there is now becomes a snapshot.
+    /// and what there is now becomes a snapshot. Tests that did not pass with a
+    /// complete trace the last time stay so.
     pub fn go_to(self, id: Fingerprint) -> Result<Self, StoreError> {
         let Some(at) = self.earlier().find(|at| at.id == id).cloned() else { return Ok(self) };
         let version = self.version()?;
+        // What did not end well the last time is not well for having been so before.
+        let mut unwell = Vec::new();
+        for (name, test) in self.tests().filter(|(_, test)| !test.is_clean()) {
+            let blobs = test.blobs().map(|id| Ok((id, self.blob(id)?)));
+            let blobs = blobs.collect::<Result<Vec<_>, StoreError>>()?;
+            unwell.push((name.clone(), test.clone(), blobs));
+        }
         let mut history = Self::of_segments(self.store, &at.segments)?;
         history.leaving = Leaving::Elsewhere(Box::new(version));
+        for (name, test, blobs) in unwell {
+            blobs.iter().for_each(|(id, bytes)| history.put(*id, bytes));
+            if let Some(number) = history.number(&name) {
+                history.tests[number as usize] = Some((name.clone(), test.clone()));
+            }
+            history.record(&name, test, Vec::new());
+        }
         Ok(history)
     }
 

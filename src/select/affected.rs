@@ -2,15 +2,20 @@
 //! these are the nodes behind the change; within a program whatever control comes
 //! to from there, through calls, returns and later calls.
 
-use super::version::{ProcRef, ProgramVersion};
+use super::program::empty_composition;
+use super::version::{ProcRef, ProgramVersion, UnitVersion};
 use crate::cfg::format::{Graph, Node, NodeKind};
 use crate::ids::NodeId;
 use bitvec::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
-/// Who has one of these does not do one thing after the other. Sorted.
-const CONCURRENT: &[&str] = &[
+/// Who has one of these does not do one thing after the other, or looks up what
+/// it calls. Sorted.
+const UNFORESEEN: &[&str] = &[
     "bsd_signal",
+    "dlsym",
+    "dlvsym",
     "pthread_create",
     "setitimer",
     "sigaction",
@@ -38,10 +43,13 @@ pub fn within(graph: &Graph, from: impl IntoIterator<Item = NodeId>) -> BitVec {
 /// own code tells.
 pub fn is_sequential(program: &ProgramVersion) -> bool {
     let mut symbols = program.units.iter().flat_map(|unit| &unit.index.symbols);
-    let is_concurrent = |name: &str| CONCURRENT.binary_search(&name).is_ok();
+    let is_unforeseen = |name: &str| UNFORESEEN.binary_search(&name).is_ok();
+    // Aliases, sections, asm of the file: who is called by what name is not plain.
+    let acts = |unit: &Arc<UnitVersion>| unit.index.composition != empty_composition();
     let mut flags = program.units.iter().flat_map(|unit| &unit.index.command.arguments);
     super::one_path::keeps_to_paths(program)
-        && !symbols.any(|symbol| is_concurrent(&symbol.name))
+        && !symbols.any(|symbol| is_unforeseen(&symbol.name))
+        && !program.units.iter().any(acts)
         && !flags.any(|flag| {
             ["-fopenmp", "-fopenacc", "-ftree-parallelize"].iter().any(|f| flag.starts_with(f))
         })
@@ -175,8 +183,9 @@ impl<'p> Reach<'p> {
 /// The procedures that a node calls by name, and whether it may call any whose
 /// address somebody has: what is not ours may call back.
 fn callees(program: &ProgramVersion, of: ProcRef, node: &Node) -> (Vec<ProcRef>, bool) {
-    let opaque = (node.kind == NodeKind::Opaque).then_some(&node.mentions);
-    let mut is_open = node.calls_pointer || opaque.is_some();
+    let is_opaque = matches!(node.kind, NodeKind::Opaque | NodeKind::Cleanup);
+    let opaque = is_opaque.then_some(&node.mentions);
+    let mut is_open = node.calls_pointer || is_opaque;
     let mut callees = Vec::new();
     for symbol in node.calls.iter().chain(opaque.into_iter().flatten()) {
         match program.resolve(of.unit, *symbol) {
@@ -196,6 +205,6 @@ fn callees(program: &ProgramVersion, of: ProcRef, node: &Node) -> (Vec<ProcRef>,
 mod tests {
     #[test]
     fn names_can_be_searched() {
-        assert!(super::CONCURRENT.is_sorted());
+        assert!(super::UNFORESEEN.is_sorted());
     }
 }
