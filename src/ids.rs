@@ -103,6 +103,7 @@ pub enum Mark {
     NoMeaning,
     Doubt,
     Hole,
+    View,
 }
 
 impl FpHasher {

@@ -228,6 +228,8 @@ fn autotools() {
         ),
         ("Makefile.am", "bin_PROGRAMS = prog\nprog_SOURCES = main.c part.c\n"),
     ]);
+    project.write_config();
+    project.write("tests.list", "one ./prog\n");
     sh(&project, "autoreconf -i");
     let said = sh(&project, "edgewise build -- ./configure");
     assert!(said.contains("0 units instrumented") && said.contains("tried the compiler"), "{said}");
@@ -237,6 +239,9 @@ fn autotools() {
     let said = sh(&project, "edgewise build -- make");
     assert!(said.contains("2 units instrumented"), "{said}");
     assert!(is_traced(&project, "prog"));
+    // What configure puts in the place of the rules that the compiler writes is no input.
+    sh(&project, "edgewise run && edgewise select >selected.out");
+    assert_eq!(project.read("selected.out"), "");
 }
 
 /// How many of ccache's look-ups hit.

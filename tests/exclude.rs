@@ -137,16 +137,26 @@ fn what_comes_behind_an_excluded_procedure_is_compared() {
     // Nobody passes set_up unchanged, and yet main goes on behind it.
     let project = project("procedures = [\"set_up\"]");
     project.edit("driver.c", "s->ready = 1;", "s->ready = 2;");
+    for algorithm in ["auto", "rh", "partial", "full", "valid", "procedure"] {
+        assert_eq!(project.ok(&["select", "--algorithm", algorithm]), "", "{algorithm}");
+    }
     project.edit(
         "driver.c",
         "case 1:\n        return calls[1](2);",
         "case 1:\n        return calls[1](7);",
     );
-    assert_eq!(project.selected(), ["double"]);
-    project.edit("driver.c", "return check(run(argc - 1));", "return check(run(argc - 1)) * 2;");
-    assert_eq!(project.selected(), ["add", "double", "last"]);
+    let selection = project.select_json(&[]);
+    let of = |test: &str| {
+        let all = selection["selected"].as_array().unwrap().iter();
+        let mut reasons = all.filter(|selected| selected["name"] == test);
+        reasons.next().unwrap()["reasons"].to_string()
+    };
+    assert!(of("t/double").contains("\"edge\""), "{selection}");
+    assert!(!of("t/add").contains("\"edge\""), "{selection}");
 }
 
+/// Whoever runs excluded code that changed may do anything in the rest: as soon as
+/// that changes, it is run.
 #[test]
 fn what_an_excluded_driver_calls_is_compared() {
     // The whole driver differs from its first statement on.
@@ -158,15 +168,113 @@ fn what_an_excluded_driver_calls_is_compared() {
     );
     assert_eq!(project.selected(), NONE);
     project.edit("core.c", "return n * 2;", "return n + n;");
-    assert_eq!(project.selected(), ["double"]);
-    project.edit("core.c", "return n - 1;", "return n - 2;");
+    assert_eq!(project.selected(), ["add", "double", "last"]);
     let selection = project.select_json(&[]);
-    assert_eq!(project.selected(), ["double", "last"]);
+    let text = selection.to_string();
+    assert!(text.contains("excluded code changed, so that it is not known what it runs"), "{text}");
     let listed = excluded(&selection);
     assert!(
         listed.iter().any(|(place, tests)| place.ends_with(" main") && tests.len() == 3),
         "{listed:?}"
     );
+}
+
+/// It ran, so that it is known again what it does.
+#[test]
+fn once_it_ran_only_what_it_does_counts() {
+    let project = project("files = [\"driver.c\"]");
+    project.edit(
+        "driver.c",
+        "    set_up(&state);\n",
+        "    set_up(&state);\n    puts(\"begin\");\n",
+    );
+    project.edit("core.c", "return n * 2;", "return n + n;");
+    project.ok(&["test"]);
+    assert_eq!(project.selected(), NONE);
+    project.edit("core.c", "return n - 1;", "return n - 2;");
+    assert_eq!(project.selected(), ["last"]);
+}
+
+#[test]
+fn excluded_code_that_reads_a_variable() {
+    let project = project("files = [\"driver.c\"]");
+    let variable = "extern int limit;\n    if (found < limit)";
+    project.edit("driver.c", "if (found < 0)", variable);
+    project.write("core.c", &format!("{CORE}int limit = 0;\n"));
+    project.record();
+    project.edit("core.c", "limit = 0", "limit = -1");
+    for algorithm in ["auto", "rh", "rh-intra", "partial", "full", "valid", "procedure"] {
+        let selected = project.ok(&["select", "--algorithm", algorithm]);
+        assert_eq!(selected.lines().count(), 3, "{algorithm}: {selected}");
+    }
+    // So it is behind a change that is passed over.
+    project.edit("driver.c", "    set_up(&state);\n", "    puts(\"a\");\n    set_up(&state);\n");
+    assert_eq!(project.selected().len(), 3);
+    // A variable of the excluded code is its own.
+    project.edit("core.c", "limit = -1", "limit = 0");
+    assert_eq!(project.selected(), NONE);
+    project.edit("driver.c", "struct state state;", "struct state state = { 7 };");
+    assert_eq!(project.selected(), NONE);
+}
+
+/// Excluded code is as it was, and means something else.
+#[test]
+fn excluded_code_whose_headers_change() {
+    for (before, after) in [
+        ("#define STEP 1\n", "#define STEP 2\n"),
+        ("enum { STEP = 1 };\n", "enum { STEP = 2 };\n"),
+        ("static const int STEP = 1;\n", "static const int STEP = 2;\n"),
+    ] {
+        let project = project("files = [\"driver.c\"]");
+        project.edit("driver.c", "return core_last(3);", "return core_last(3 + STEP);");
+        project.write("core.h", &format!("{before}{CORE_H}"));
+        project.record();
+        project.edit("core.h", before, after);
+        assert!(project.selected().contains(&String::from("last")), "{before}");
+        // Beside an edit of the driver it cannot be told who is concerned.
+        project.edit(
+            "driver.c",
+            "    set_up(&state);\n",
+            "    puts(\"a\");\n    set_up(&state);\n",
+        );
+        assert_eq!(project.selected().len(), 3, "{before}");
+    }
+}
+
+#[test]
+fn excluded_code_that_calls_another() {
+    let project = project("files = [\"driver.c\"]");
+    project.edit("driver.c", "return core_last(3);", "return core_add(3);");
+    assert_eq!(project.selected(), NONE);
+    project.ok(&["test"]);
+    // Only one took the changed way, and its rows know nothing of core_add.
+    project.edit("core.c", "return n + 1;", "return n + 7;");
+    assert_eq!(project.selected(), ["add", "last"]);
+    assert_eq!(project.ok(&["select", "--algorithm", "procedure"]), "t/add\nt/last\n");
+}
+
+#[test]
+fn an_excluded_script_that_runs_another_program() {
+    let project = Project::empty();
+    for name in ["one", "two"] {
+        project.write(&format!("{name}.c"), "int main(void) { return 0; }\n");
+    }
+    project.write("Makefile", "all: one two\n%: %.c\n\t$(CC) -o $@ $<\n");
+    project.write_config();
+    project.write("run.sh", "./one && cat a.txt\n");
+    project.write("a.txt", "a\n");
+    project.write("b.txt", "b\n");
+    project.write("tests.list", "script sh run.sh\nother ./two\n");
+    project.record();
+    exclude_in(&project, "files = [\"*.sh\"]");
+    project.write("run.sh", "./two && cat b.txt\n");
+    assert_eq!(project.selected(), NONE);
+    project.write("b.txt", "c\n");
+    assert_eq!(project.selected(), ["script"]);
+    project.write("b.txt", "b\n");
+    assert_eq!(project.selected(), NONE);
+    project.edit("two.c", "return 0;", "return 0 * 1;");
+    assert_eq!(project.selected(), ["other", "script"]);
 }
 
 #[test]

@@ -24,6 +24,13 @@ fn label(source: &str) -> Fingerprint {
     last.fingerprint
 }
 
+/// The same of the one with this name.
+fn label_of(name: &str, source: &str) -> Fingerprint {
+    let analysis = analyse(source);
+    let found = analysis.procedures.iter().find(|procedure| procedure.name == name);
+    found.unwrap_or_else(|| panic!("no {name}: {source}")).fingerprint
+}
+
 #[track_caller]
 fn same(one: &str, other: &str) {
     assert_eq!(label(one), label(other), "\n{one}\n{other}");
@@ -213,6 +220,69 @@ fn attributes_behind_a_tag_count() {
     ] {
         differ_in(source, attributes[0], attributes[1]);
     }
+}
+
+/// A use sees the declarations before it; which of several that say the same, and
+/// in which order, means nothing.
+#[test]
+fn declarations_of_one_name_count_from_where_they_stand() {
+    let f = "int f(void) { return __alignof__(v); }";
+    let aligned = "extern char v __attribute__((aligned(64)));";
+    differ(&format!("extern char v; {aligned} {f}"), &format!("extern char v; {f} {aligned}"));
+    same(&format!("extern char v; {aligned} {f}"), &format!("{aligned} extern char v; {f}"));
+    same(&format!("extern char v; {f}"), &format!("extern char v; extern char v; {f}"));
+    same(&format!("extern char v; {f}"), &format!("extern char v; {f} char v;"));
+    // A plain declaration adds nothing to one with attributes.
+    let g = "static int g(int) __attribute__((noinline));";
+    let of_g = "static int g(int n) { return n; }";
+    let first = label_of("f", &format!("{g} int f(int a) {{ return g(a); }} {of_g}"));
+    assert_eq!(first, label_of("f", &format!("{g} {of_g} int f(int a) {{ return g(a); }}")));
+    // Through the size of an array that a declaration completes.
+    let n = "enum { N = sizeof(*(typeof(&w))0) };";
+    let h = "int h(void) { return N; }";
+    differ(
+        &format!("extern int w[2]; {n} extern int w[2] __attribute__((aligned(64))); {h}"),
+        &format!("extern int w[2]; extern int w[2] __attribute__((aligned(64))); {n} {h}"),
+    );
+}
+
+#[test]
+fn names_of_attributes_are_only_words_elsewhere() {
+    let composition = |source: &str| analyse(source).composition;
+    let f = "int f(int i) { return i; }";
+    for word in ["used", "section", "alias", "weak"] {
+        let source = format!("static int {word}[4]; int f(int i) {{ int {word}[2]; return i; }}");
+        assert_eq!(composition(&source), composition(f), "{source}");
+    }
+    let declared = "int f(int i) { static int k __attribute__((used)); return i; }";
+    assert_ne!(composition(declared), composition(f));
+}
+
+#[test]
+fn a_procedure_is_a_constructor_wherever_that_is_said() {
+    let attribute = "__attribute__((destructor))";
+    for source in [
+        format!("static void f(void) {attribute}; static void f(void) {{ }}"),
+        format!("static void f(void) {{ }} static void f(void) {attribute};"),
+        format!("{attribute} static void f(void) {{ }}"),
+        format!("void f(void) {{ }} void g(void) {{ void f(void) {attribute}; f(); }}"),
+    ] {
+        let analysis = analyse(&source);
+        let f = analysis.procedures.iter().find(|procedure| procedure.name == "f").unwrap();
+        assert!(f.is_constructor, "{source}");
+    }
+}
+
+#[test]
+fn packing_ends_where_it_is_popped() {
+    let f = "struct s { char c; int x; }; int f(struct s *p) { return p->x; }";
+    same(f, &format!("#pragma pack(push, a, 1)\n#pragma pack(pop, a)\n{f}"));
+    let nested = "#pragma pack(push, a, 1)\n#pragma pack(push, b, 2)\n#pragma pack(pop, a)\n";
+    same(f, &format!("{nested}{f}"));
+    differ(f, &format!("{}{f}", nested.replace("pop, a", "pop, b")));
+    differ(f, &format!("{}{f}", nested.replace("pop, a", "pop, c")));
+    let odd = "#pragma pack(push, 1)\n#pragma pack(push, 2)\n#pragma pack(pop, 4)\n";
+    differ(&format!("{odd}{f}"), &format!("{odd}#pragma pack(pop)\n{f}"));
 }
 
 #[test]

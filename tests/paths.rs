@@ -120,3 +120,44 @@ fn every_step_of_the_sample_is_an_edge() {
     }
     assert!(count > 10_000, "only {count} steps");
 }
+
+/// Any node may be left by the handler of a signal. What the log does not tell then
+/// is told by the edges.
+#[test]
+fn a_handler_that_jumps_back_leaves_a_trace() {
+    let source = r#"
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+static sigjmp_buf back;
+static void handler(int number) { (void)number; siglongjmp(back, 1); }
+static int get(const int *p)
+{
+    int n = 1;
+    n += *p;
+    n *= 2;
+    return n;
+}
+int main(int argc, char **argv)
+{
+    (void)argv;
+    signal(SIGSEGV, handler);
+    if (sigsetjmp(back, 1)) {
+        puts("caught");
+        return 0;
+    }
+    int n = argc;
+    n += *(volatile int *)(argc > 1 ? (int *)&argc : (int *)0);
+    n += get(&argc);
+    printf("%d\n", n);
+    return 0;
+}
+"#;
+    let project = support::Project::of_source(source, &[("caught", ""), ("passed", "x")]);
+    project.write("Makefile", "prog: main.c\n\t$(CC) -O0 -w -o prog main.c\n");
+    project.ok(&["build", "--granularity", "path"]);
+    project.ok(&["run"]);
+    assert!(project.selected().is_empty());
+    project.edit("main.c", "puts(\"caught\")", "puts(\"Caught\")");
+    assert_eq!(project.ok(&["select", "--algorithm", "path"]), "t/caught\n");
+}

@@ -286,6 +286,19 @@ fn what_follows_a_changed_call_has_probes() {
     assert_eq!(beside_everything(&project), (4, 0));
 }
 
+/// What was called behind the change, and is not any more, did something else.
+#[test]
+fn what_only_the_old_version_called_behind_the_change_has_probes() {
+    let steps = STEPS.replace("    say(n);\n", "    n += digits(\"12\");\n    say(n);\n");
+    let project = Project::of_source(&steps, &NUMBERS);
+    project.record();
+    project.edit("main.c", "    n += digits(\"12\");\n", "    n += 12;\n");
+    selective(&project);
+    assert!(!unprobed(&project).contains(&String::from("digits")), "{:?}", unprobed(&project));
+    assert!(unprobed(&project).contains(&String::from("read_all")), "{:?}", unprobed(&project));
+    assert_eq!(beside_everything(&project), (4, 0));
+}
+
 /// A procedure that has no probes from an earlier version, and that a change in
 /// another unit leads to, may have done anything.
 #[test]

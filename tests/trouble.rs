@@ -364,3 +364,19 @@ fn a_history_of_a_newer_edgewise_is_refused_by_every_command() {
         assert_eq!(std::fs::read(&path).unwrap(), newer, "{command:?}");
     }
 }
+
+/// Our names for the compilers would lead nowhere, and the real ones be found behind
+/// them: a build without probes that looks like one with them.
+#[test]
+fn a_program_that_was_replaced_while_it_ran_builds_nothing() {
+    let project = Project::of_source(SOURCE, &[]);
+    std::fs::copy(env!("CARGO_BIN_EXE_edgewise"), project.path("replaced")).unwrap();
+    // What runs is the file that the shell has open, which has no name any more.
+    let script = "exec 9<replaced && rm replaced && exec /proc/self/fd/9 build";
+    let output = Command::new("sh").args(["-c", script]).current_dir(project.root()).output();
+    let output = output.unwrap();
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("was replaced or removed while it ran"), "{said}");
+    assert!(!project.path("prog").exists());
+}

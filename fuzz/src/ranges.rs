@@ -35,9 +35,8 @@ pub fn check(tree: &Tree<'_>) {
         inside(*range, all);
         assert!(problem.token <= all.end && !problem.what.is_empty());
     }
-    for range in tree.composition.iter().chain(&tree.constants) {
-        inside(*range, all);
-    }
+    tree.composition.iter().for_each(|acting| inside(acting.range, all));
+    tree.constants.iter().for_each(|range| inside(*range, all));
     for decl in &tree.decls {
         decl.forms.iter().for_each(|form| check_pieces(tree, &form.pieces, all));
         decl.definitions().iter().filter_map(|d| d.initializer).for_each(|r| inside(r, all));

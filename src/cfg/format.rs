@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 /// Any change to the types below or to how labels are made raises this: a
 /// record of another version cannot be compared with ours.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 const UNIT_MAGIC: &[u8; 8] = b"EDGWUNIT";
 const LINK_MAGIC: &[u8; 8] = b"EDGWLINK";
 const HEADER: usize = 20;
@@ -56,6 +56,9 @@ pub struct UnitIndex {
     /// Those of them that the preprocessor did not read: a generator named them,
     /// by `#line`.
     pub only_named: Vec<u32>,
+    /// What was in each of them when it was compiled; the default where that is not
+    /// known, and nothing for a unit that was not.
+    pub contents: Vec<Fingerprint>,
     pub probe_count: u32,
     /// Names that nodes and initialisers mention.
     pub symbols: Vec<Symbol>,
@@ -349,8 +352,13 @@ impl UnitRecord {
 pub struct LinkRecord {
     pub arguments: Vec<String>,
     pub inputs: Vec<(String, Fingerprint)>,
-    /// Names that those inputs define or use, sorted.
+    /// Names that those inputs define or use, or options give a meaning, sorted.
     pub names: Vec<String>,
+    /// Names in objects that their records do not have, sorted: compilers call what
+    /// no text names, and tools rename what is compiled.
+    pub unrecorded: Vec<String>,
+    /// Units whose objects define other names than their records say.
+    pub altered: Vec<Fingerprint>,
 }
 
 impl LinkRecord {
@@ -358,8 +366,9 @@ impl LinkRecord {
         frame(LINK_MAGIC, &pack(self), &[])
     }
 
+    /// How it was linked. What objects with records have in them is told by these.
     pub fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&pack(self))
+        Fingerprint::of(&pack(&(&self.arguments, &self.inputs, &self.names)))
     }
 }
 
@@ -528,10 +537,15 @@ impl Records {
         !self.links.is_empty()
     }
 
-    /// Names that linked code without a record defines or uses, sorted.
+    /// Units whose objects are not what their records say.
+    pub fn altered(&self) -> Vec<Fingerprint> {
+        self.links.iter().flat_map(|link| link.altered.iter().copied()).collect()
+    }
+
+    /// Names that linked code defines or uses without a record of it, sorted.
     pub fn outside_names(&self) -> Vec<String> {
-        let mut names: Vec<String> =
-            self.links.iter().flat_map(|link| link.names.iter().cloned()).collect();
+        let names = self.links.iter().flat_map(|link| link.names.iter().chain(&link.unrecorded));
+        let mut names: Vec<String> = names.cloned().collect();
         names.sort();
         names.dedup();
         names

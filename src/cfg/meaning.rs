@@ -3,6 +3,7 @@
 //! made with them. Most declarations of a unit come from headers and are never
 //! asked for, so each is fingerprinted when it is.
 
+use super::forms::Forms;
 use super::pragmas::Pragmas;
 use crate::frontend::lex::Kind;
 use crate::frontend::names::{Name, kw};
@@ -28,6 +29,7 @@ pub struct Meanings<'a, 't> {
     fingerprints: Vec<Cell<Option<Fingerprint>>>,
     said: Vec<OnceCell<Said>>,
     search: RefCell<Search>,
+    forms: Forms,
     /// Names that occur in items which were not understood.
     doubtful: FxHashMap<Name, Fingerprint>,
     /// All text that was not understood.
@@ -62,6 +64,7 @@ impl<'a, 't> Meanings<'a, 't> {
                 stack: Vec::new(),
                 next: 0,
             }),
+            forms: Forms::default(),
             doubtful: FxHashMap::default(),
             not_understood: Fingerprint::default(),
             by_name: OnceCell::new(),
@@ -104,7 +107,8 @@ impl<'a, 't> Meanings<'a, 't> {
         self.not_understood = all.finish();
     }
 
-    fn local(&self, decl: &Decl) -> Said {
+    fn local(&self, id: DeclId) -> Said {
+        let decl = &self.tree.decls[id.ix()];
         let mut forms: Vec<Said> = decl
             .forms
             .iter()
@@ -113,7 +117,7 @@ impl<'a, 't> Meanings<'a, 't> {
                 let mut hasher = FpHasher::new("form");
                 hasher.fp(&self.pragmas.state_at(form.at));
                 hasher.fp(&self.pragmas.state_at(form.end));
-                self.hash_form(&form.pieces, &mut hasher, &mut refers);
+                self.hash_form(id, &form.pieces, &mut hasher, &mut refers);
                 (hasher.finish(), refers)
             })
             .collect();
@@ -148,7 +152,7 @@ impl<'a, 't> Meanings<'a, 't> {
                 hasher.str("after");
                 hasher.number(u64::from(*steps));
                 if let Some(range) = range {
-                    self.hash_form(&[Piece::Tokens(*range)], &mut hasher, &mut refers);
+                    self.hash_form(id, &[Piece::Tokens(*range)], &mut hasher, &mut refers);
                 }
             }
         }
@@ -158,7 +162,13 @@ impl<'a, 't> Meanings<'a, 't> {
         (hasher.finish(), refers)
     }
 
-    fn hash_form(&self, pieces: &[Piece], hasher: &mut FpHasher, refers: &mut Vec<DeclId>) {
+    fn hash_form(
+        &self,
+        of: DeclId,
+        pieces: &[Piece],
+        hasher: &mut FpHasher,
+        refers: &mut Vec<DeclId>,
+    ) {
         for piece in pieces {
             match piece {
                 Piece::Tokens(range) => {
@@ -170,7 +180,13 @@ impl<'a, 't> Meanings<'a, 't> {
                         hasher.bytes(self.tree.token_text(token));
                         self.hash_doubt(token, hasher);
                         match self.tree.refs.get(token) {
-                            Ref::Decl(decl) => refers.push(decl),
+                            Ref::Decl(decl) => {
+                                // Of itself it says the same in any order.
+                                if decl != of {
+                                    self.hash_view(decl, token, hasher);
+                                }
+                                refers.push(decl);
+                            }
                             Ref::Undeclared => hasher.fp(&self.not_understood),
                             Ref::None => {}
                         }
@@ -212,9 +228,17 @@ impl<'a, 't> Meanings<'a, 't> {
         }
     }
 
+    /// Which declarations of a name a use of it sees, if not all.
+    fn hash_view(&self, decl: DeclId, token: u32, hasher: &mut FpHasher) {
+        if let Some(before) = self.forms.before(self.tree, &self.pragmas, decl, token) {
+            hasher.mark(Mark::View);
+            hasher.fp(&before);
+        }
+    }
+
     /// What a declaration says by itself, and what it refers to.
     pub fn says(&self, decl: DeclId) -> &Said {
-        self.said[decl.ix()].get_or_init(|| self.local(&self.tree.decls[decl.ix()]))
+        self.said[decl.ix()].get_or_init(|| self.local(decl))
     }
 
     pub fn of_decl(&self, decl: DeclId) -> Fingerprint {
@@ -337,6 +361,7 @@ impl<'a, 't> Meanings<'a, 't> {
                 Ref::Decl(decl) => {
                     hasher.mark(Mark::Meaning);
                     hasher.fp(&self.of_decl(decl));
+                    self.hash_view(decl, token, hasher);
                     continue;
                 }
                 Ref::Undeclared => {
@@ -370,13 +395,26 @@ impl<'a, 't> Meanings<'a, 't> {
 }
 
 /// The values of enumerators count one by one where they are used; of the
-/// enumeration as a whole only what decides its size and sign.
+/// enumeration as a whole only what decides its size and sign. Small ones (`packed`,
+/// `-fshort-enums`) have the smallest type that holds all values, with a sign only if
+/// one of them needs it.
 fn enumeration_size(low: i128, high: i128) -> String {
-    let bits = |value: i128| match value {
+    let signed = |value: i128| match value {
         -0x80..=0x7f => 8,
         -0x8000..=0x7fff => 16,
         -0x8000_0000..=0x7fff_ffff => 32,
         _ => 64,
     };
-    format!("enumeration of {} bits, signed {}", bits(low).max(bits(high)), low < 0)
+    let unsigned = |value: i128| match value {
+        ..=0xff => 8,
+        0x100..=0xffff => 16,
+        0x1_0000..=0xffff_ffff => 32,
+        _ => 64,
+    };
+    let bits = signed(low).max(signed(high));
+    if low < 0 {
+        format!("enumeration of {bits} bits, signed")
+    } else {
+        format!("enumeration of {} bits, {bits} with a sign", unsigned(high))
+    }
 }

@@ -4,6 +4,7 @@
 mod build;
 pub mod draft;
 pub mod format;
+mod forms;
 mod holes;
 mod meaning;
 mod pragmas;

@@ -140,8 +140,23 @@ fn starts_with_words(text: &str, words: &str) -> bool {
 /// for what can be pushed and popped, and all else for good.
 #[derive(Default)]
 struct State {
-    stacks: BTreeMap<&'static str, Vec<Fingerprint>>,
+    stacks: BTreeMap<&'static str, Stack>,
     rest: Fingerprint,
+}
+
+#[derive(Default)]
+struct Stack {
+    /// What is in force where nothing is pushed.
+    base: Fingerprint,
+    pushed: Vec<Pushed>,
+    /// How much is pushed is not known any more.
+    is_unknown: bool,
+}
+
+struct Pushed {
+    /// By which it may be popped with all that is above it.
+    name: Option<String>,
+    state: Fingerprint,
 }
 
 /// Families of pragmas with a stack: how they push, how they pop, and what else
@@ -156,26 +171,26 @@ impl State {
     fn apply(&mut self, text: &str) {
         let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
         for (family, push, pop, others) in FAMILIES {
-            let stack = self.stacks.entry(family).or_insert_with(|| vec![Fingerprint::default()]);
-            let top = stack.last().copied().unwrap_or_default();
-            if squeezed.starts_with(push) {
-                stack.push(also(top, &squeezed));
+            let stack = self.stacks.entry(family).or_default();
+            if let Some(arguments) = squeezed.strip_prefix(push) {
+                let name = arguments_of(arguments).find(|word| is_name(word)).map(String::from);
+                let state = also(stack.top(), &squeezed);
+                stack.pushed.push(Pushed { name, state });
                 return;
             }
-            if squeezed.starts_with(pop) {
-                if stack.len() > 1 {
-                    stack.pop();
-                }
+            if let Some(arguments) = squeezed.strip_prefix(pop) {
+                stack.pop(&squeezed, arguments);
                 return;
             }
             if others.iter().any(|other| squeezed.starts_with(other)) {
                 let now = match (*family, squeezed.as_str()) {
                     ("pack", "pack()") => Fingerprint::default(),
                     ("pack", _) => also(Fingerprint::default(), &squeezed),
-                    _ => also(top, &squeezed),
+                    _ => also(stack.top(), &squeezed),
                 };
-                if let Some(top) = stack.last_mut() {
-                    *top = now;
+                match stack.pushed.last_mut() {
+                    Some(top) => top.state = now,
+                    None => stack.base = now,
                 }
                 return;
             }
@@ -184,7 +199,7 @@ impl State {
     }
 
     fn fingerprint(&self) -> Fingerprint {
-        let tops = || self.stacks.values().map(|stack| stack.last().copied().unwrap_or_default());
+        let tops = || self.stacks.values().map(Stack::top);
         let nothing = Fingerprint::default();
         if self.rest == nothing && tops().all(|top| top == nothing) {
             return nothing;
@@ -194,6 +209,47 @@ impl State {
         hasher.fp(&self.rest);
         hasher.finish()
     }
+}
+
+impl Stack {
+    fn top(&self) -> Fingerprint {
+        self.pushed.last().map_or(self.base, |top| top.state)
+    }
+
+    /// Compilers agree on what a plain pop does, and one by a name that was pushed.
+    /// Any other leaves a state that only all that was said before tells.
+    fn pop(&mut self, text: &str, arguments: &str) {
+        let arguments: Vec<&str> = arguments_of(arguments).collect();
+        let named = |name: &str| {
+            self.pushed.iter().rposition(|pushed| pushed.name.as_deref() == Some(name))
+        };
+        let left = match arguments[..] {
+            _ if self.is_unknown => None,
+            [] => Some(self.pushed.len().saturating_sub(1)),
+            [name] => named(name),
+            _ => None,
+        };
+        if let Some(left) = left {
+            self.pushed.truncate(left);
+            return;
+        }
+        self.is_unknown = true;
+        let mut hasher = FpHasher::new("popped");
+        hasher.fp(&also(self.base, text));
+        self.pushed.iter().for_each(|pushed| hasher.fp(&pushed.state));
+        let unknown = hasher.finish();
+        self.base = unknown;
+        self.pushed.iter_mut().for_each(|pushed| pushed.state = unknown);
+    }
+}
+
+/// What is between commas, of `push,a,b)` or `pop)` without its first word.
+fn arguments_of(text: &str) -> impl Iterator<Item = &str> {
+    text.trim_end_matches(')').split(',').filter(|argument| !argument.is_empty())
+}
+
+fn is_name(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
 /// A state with one more pragma.

@@ -1,6 +1,7 @@
 //! What is known of the builds of a project beyond their programs. All of it
 //! only ever adds reasons to select.
 
+use super::git;
 use super::workspace::Workspace;
 use crate::compiler::project::relative;
 use crate::history::format::FileState;
@@ -101,6 +102,7 @@ impl BuildState {
                 self.inputs.insert(name);
             }
         }
+        self.inputs.extend(uses.asks_git.then(|| String::from(git::STATE)));
         self.inputs.retain(|name| !self.outputs.contains(name));
         self.missing.retain(|name| !self.outputs.contains(name));
         if self.inputs_incomplete.is_none() {

@@ -16,7 +16,7 @@ use crate::suite::preload::{self, Preload};
 use crate::trace::format::{ENVIRONMENT, TraceFile};
 use crate::trace::module::Module;
 use crate::trace::uses::{self, Room, Uses};
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -223,6 +223,9 @@ fn make_shims(state: &Path) -> anyhow::Result<PathBuf> {
     let shims = state.join("shims");
     fs_err::create_dir_all(&shims)?;
     let own = std::env::current_exe().context("cannot find this program")?;
+    // Links that lead nowhere would be passed by on the path, and the real compilers found.
+    let is_there = own.exists();
+    ensure!(is_there, "{} was replaced or removed while it ran: run it again", own.display());
     let mut names: BTreeSet<OsString> = BTreeSet::new();
     for directory in std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()) {
         if directory == shims {

@@ -14,7 +14,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Raised with any change of what is kept or of how it comes about.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const MAGIC: &[u8; 8] = b"EDGWCACH";
 /// Magic, two versions, and the check of all that follows.
 const HEADER: usize = 32;

@@ -2,7 +2,7 @@
 //! that mention a name whose definition did. The others are on both sides what
 //! they were, and are not even read.
 
-use super::sources::{FromSources, Now, Programs, Units};
+use super::sources::{FromSources, Programs, Units};
 use super::summary::{Summaries, external_names};
 use crate::history::History;
 use crate::history::format::Program;
@@ -11,12 +11,11 @@ use crate::ids::Fingerprint;
 use crate::select::changes::ChangedDefinitions;
 use crate::select::one_path::SPLITTERS;
 use crate::select::version::{ProgramVersion, UnitVersion};
-use crate::select::{Comparison, NewProgram};
+use crate::select::{Comparison, Edits, NewProgram};
+use crate::trace::module::LOOK_UPS;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::OnceCell;
 use std::sync::Arc;
-
-/// Names by which programs look up others.
-const LOOK_UPS: [&str; 2] = ["dlsym", "dlvsym"];
 
 /// A program of the history and what to compare it with.
 pub struct Concerned {
@@ -53,14 +52,16 @@ pub fn comparisons(
             Some(Err(why)) => {
                 let old = version(history, &mut sources.units, program, |_| false)?;
                 let new = NewProgram::Unknown(why.clone());
-                let comparison = Some(Comparison { old, new, tests: tests.clone() });
+                let comparison =
+                    Some(Comparison { old, new, tests: tests.clone(), edits: Edits::default() });
                 found.push(Concerned { program: *id, comparison });
             }
             None => {}
         }
     }
     let pairs: Vec<&Pair<'_>> = changed.iter().map(|(_, pair)| pair).collect();
-    let mut search = Search { history, summaries, units: &mut sources.units, pairs, index: None };
+    let index = OnceCell::new();
+    let mut search = Search { history, summaries, units: &mut sources.units, pairs, index };
     let mut concerned = search.concerned()?;
     if extent == Extent::Whole && !concerned.is_empty() {
         concerned = search.everything();
@@ -74,7 +75,8 @@ pub fn comparisons(
         }
         let (old, new) = pair.versions(history, &mut sources.units, &is_concerned)?;
         let tests = programs[id].1.clone();
-        let comparison = Some(Comparison { old, new: NewProgram::Version(new), tests });
+        let new = NewProgram::Version(new);
+        let comparison = Some(Comparison { old, new, tests, edits: Edits::default() });
         found.push(Concerned { program: *id, comparison });
     }
     found.sort_by_key(|concerned| concerned.program);
@@ -84,7 +86,7 @@ pub fn comparisons(
 /// A program then and now.
 struct Pair<'a> {
     old: &'a Program,
-    now: &'a Now,
+    now: &'a Program,
 }
 
 impl Pair<'_> {
@@ -95,11 +97,7 @@ impl Pair<'_> {
         is_concerned: &dyn Fn(&Fingerprint) -> bool,
     ) -> Result<(ProgramVersion, ProgramVersion), StoreError> {
         let old = version(history, units, self.old, is_concerned)?;
-        let Now { link, units: ids, outside_names } = self.now;
-        let path = self.old.path.clone();
-        let now =
-            Program { path, link: *link, units: ids.clone(), outside_names: outside_names.clone() };
-        Ok((old, version(history, units, &now, is_concerned)?))
+        Ok((old, version(history, units, self.now, is_concerned)?))
     }
 }
 
@@ -114,8 +112,7 @@ fn version(
     for id in program.units.iter().filter(|id| is_concerned(id)) {
         read.extend(units.get(history, *id)?);
     }
-    let names = program.outside_names.clone();
-    Ok(ProgramVersion::new(program.path.clone(), program.link, read, names))
+    Ok(ProgramVersion::new(program.clone(), read))
 }
 
 struct Search<'a> {
@@ -124,31 +121,30 @@ struct Search<'a> {
     units: &'a mut Units,
     pairs: Vec<&'a Pair<'a>>,
     /// Units of the old programs that define or mention each name.
-    index: Option<FxHashMap<&'a str, Vec<Fingerprint>>>,
+    index: OnceCell<FxHashMap<&'a str, Vec<Fingerprint>>>,
 }
 
 impl<'a> Search<'a> {
     fn concerned(&mut self) -> Result<FxHashSet<Fingerprint>, StoreError> {
-        let (gone, new) = self.changed_units();
-        let mut concerned: FxHashSet<Fingerprint> = gone.union(&new).copied().collect();
+        let mut concerned: FxHashSet<Fingerprint> = FxHashSet::default();
+        // What one program uses no more another may use now: each is asked by itself.
+        for pair in self.pairs.clone() {
+            self.add_changed_units(pair, &mut concerned)?;
+            if pair.old.outside_names == pair.now.outside_names {
+                continue;
+            }
+            // Whether it matters who names something else hangs on who defines it.
+            let [before, after] = [pair.old, pair.now].map(|p| p.outside_names.iter());
+            let [before, after] = [before, after].map(|names| names.collect::<FxHashSet<_>>());
+            for name in before.symmetric_difference(&after) {
+                concerned.extend(self.listing(name));
+            }
+        }
         if concerned.is_empty() {
             return Ok(concerned);
         }
-        let (before, after) = (self.names(&gone)?, self.names(&new)?);
-        // A name that is used no more may leave out a unit that acts by itself:
-        // whether it does hangs on all of the program.
-        for name in before.difference(&after) {
-            if self.listing(name).iter().any(|id| self.summaries.unit(*id).is_some_and(|u| u.acts))
-            {
-                return Ok(self.everything());
-            }
-        }
-        for name in after.difference(&before) {
-            self.add_one_of_each(name, &mut concerned);
-        }
         loop {
             let count = concerned.len();
-            self.add_mains(&mut concerned);
             // Who makes more than one path of a run does so for all of the program.
             SPLITTERS.iter().for_each(|name| self.add_one_of_each(name, &mut concerned));
             let names = self.changed_names(&concerned)?;
@@ -164,23 +160,40 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Units that are only in the old version of a program, and only in the new.
-    fn changed_units(&self) -> (FxHashSet<Fingerprint>, FxHashSet<Fingerprint>) {
-        let (mut gone, mut new) = (FxHashSet::default(), FxHashSet::default());
-        for pair in &self.pairs {
-            if pair.old.units == pair.now.units {
-                continue;
-            }
-            let old: FxHashSet<Fingerprint> = pair.old.units.iter().copied().collect();
-            let now: FxHashSet<Fingerprint> = pair.now.units.iter().copied().collect();
-            gone.extend(old.difference(&now));
-            new.extend(now.difference(&old));
-            // In another order, another of several definitions may come first.
-            if old == now {
-                gone.extend(old);
-            }
+    /// Units that are only in the old version of a program, or only in the new, and
+    /// those that tell what that means for the others of the program.
+    fn add_changed_units(
+        &mut self,
+        pair: &Pair<'_>,
+        concerned: &mut FxHashSet<Fingerprint>,
+    ) -> Result<(), StoreError> {
+        if pair.old.units == pair.now.units {
+            return Ok(());
         }
-        (gone, new)
+        let old: FxHashSet<Fingerprint> = pair.old.units.iter().copied().collect();
+        let now: FxHashSet<Fingerprint> = pair.now.units.iter().copied().collect();
+        let gone = old.difference(&now).copied().collect();
+        let new = now.difference(&old).copied().collect();
+        let (before, after) = (self.names(&gone)?, self.names(&new)?);
+        concerned.extend(gone.iter().chain(&new));
+        // In another order, another of several definitions may come first.
+        let places = |units: &[Fingerprint]| -> Vec<Option<Fingerprint>> {
+            units.iter().map(|id| (old.contains(id) && now.contains(id)).then_some(*id)).collect()
+        };
+        // A name that is used no more may leave out a unit that acts by itself:
+        // whether it does hangs on all of the program.
+        let acts = |id: &Fingerprint| {
+            old.contains(id) && self.summaries.unit(*id).is_some_and(|unit| unit.acts)
+        };
+        let is_reordered = places(&pair.old.units) != places(&pair.now.units);
+        if is_reordered || before.difference(&after).any(|name| self.listing(name).iter().any(acts))
+        {
+            concerned.extend(old.union(&now));
+        }
+        for name in after.difference(&before) {
+            concerned.extend(self.one_that_knows(pair, name));
+        }
+        Ok(())
     }
 
     fn names(&mut self, ids: &FxHashSet<Fingerprint>) -> Result<FxHashSet<String>, StoreError> {
@@ -197,16 +210,6 @@ impl<'a> Search<'a> {
         units.copied().collect()
     }
 
-    /// Whether a program has a main tells it from a library.
-    fn add_mains(&self, concerned: &mut FxHashSet<Fingerprint>) {
-        let has_main = |id: &&Fingerprint| self.summaries.unit(**id).is_some_and(|u| u.has_main);
-        for pair in &self.pairs {
-            if pair.old.units.iter().chain(&pair.now.units).any(|id| concerned.contains(id)) {
-                concerned.extend(pair.old.units.iter().find(has_main));
-            }
-        }
-    }
-
     /// Names of the image whose definition changed, as far as the units tell.
     fn changed_names(
         &mut self,
@@ -219,13 +222,13 @@ impl<'a> Search<'a> {
         }
         let old: Vec<&ProgramVersion> = versions.iter().map(|(old, _)| old).collect();
         let new: Vec<&ProgramVersion> = versions.iter().map(|(_, new)| new).collect();
-        let changed = ChangedDefinitions::between(&old, &new);
+        let changed = ChangedDefinitions::between(&old, &new, None);
         Ok(changed.external().map(|(name, _)| name.to_string()).collect())
     }
 
-    fn listing(&mut self, name: &str) -> Vec<Fingerprint> {
+    fn listing(&self, name: &str) -> &[Fingerprint] {
         let (pairs, summaries) = (&self.pairs, self.summaries);
-        let index = self.index.get_or_insert_with(|| {
+        let index = self.index.get_or_init(|| {
             let mut index: FxHashMap<&'a str, Vec<Fingerprint>> = FxHashMap::default();
             let ids: FxHashSet<Fingerprint> =
                 pairs.iter().flat_map(|pair| pair.old.units.iter().copied()).collect();
@@ -235,15 +238,17 @@ impl<'a> Search<'a> {
             }
             index
         });
-        index.get(name).cloned().unwrap_or_default()
+        index.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// For each program a unit that knows the name, if there is one.
-    fn add_one_of_each(&mut self, name: &str, concerned: &mut FxHashSet<Fingerprint>) {
-        let listing: FxHashSet<Fingerprint> = self.listing(name).into_iter().collect();
-        for pair in &self.pairs {
-            let knows = |id: &&Fingerprint| listing.contains(*id) && pair.now.units.contains(id);
-            concerned.extend(pair.old.units.iter().find(knows));
-        }
+    fn add_one_of_each(&self, name: &str, concerned: &mut FxHashSet<Fingerprint>) {
+        concerned.extend(self.pairs.iter().filter_map(|pair| self.one_that_knows(pair, name)));
+    }
+
+    fn one_that_knows(&self, pair: &Pair<'_>, name: &str) -> Option<Fingerprint> {
+        let listing: FxHashSet<&Fingerprint> = self.listing(name).iter().collect();
+        let mut units = pair.old.units.iter();
+        units.find(|id| listing.contains(id) && pair.now.units.contains(id)).copied()
     }
 }

@@ -51,9 +51,8 @@ fn matcher(pattern: &str) -> anyhow::Result<GlobMatcher> {
 }
 
 impl Excluded {
-    /// Whether a file is excluded with all that is in it.
-    pub fn holds_file(&self, file: &str) -> bool {
-        self.files.is_match(file)
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.procedures.is_empty()
     }
 
     pub fn has_files(&self) -> bool {
@@ -68,6 +67,10 @@ impl Exclusion for Excluded {
             || procedures.any(|(files, names)| {
                 files.as_ref().is_none_or(|files| files.is_match(file)) && names.is_match(procedure)
             })
+    }
+
+    fn holds_file(&self, file: &str) -> bool {
+        self.files.is_match(file)
     }
 }
 

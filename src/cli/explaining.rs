@@ -115,22 +115,26 @@ fn last_run(
             changed_units,
         });
     }
-    let outcome = match known.outcome {
-        Outcome::Passed => "passed",
-        Outcome::Skipped => "did nothing",
-        Outcome::Failed => "failed",
-        Outcome::TimedOut => "ran out of time",
-        Outcome::Interrupted => "was interrupted",
-    };
     let names: BTreeSet<&str> = uses.files.iter().map(|(name, _)| name.as_str()).collect();
     Ok(LastRun {
-        outcome: outcome.to_string(),
+        outcome: outcome(known.outcome).to_string(),
         seconds: known.milliseconds as f64 / 1000.0,
         unclean: known.unclean.clone(),
         inexact: known.inexact,
         programs,
         files_used: uses.incomplete.is_none().then_some(names.len()),
     })
+}
+
+/// What became of a test, for people.
+pub fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Passed => "passed",
+        Outcome::Skipped => "did nothing",
+        Outcome::Failed => "failed",
+        Outcome::TimedOut => "ran out of time",
+        Outcome::Interrupted => "was interrupted",
+    }
 }
 
 /// How many units of a program are others now; none if nothing is known of it.
@@ -180,7 +184,8 @@ fn changed_procedures(
     found
 }
 
-fn counterpart(old: &ProgramVersion, at: ProcRef, new: &ProgramVersion) -> Option<ProcRef> {
+/// The procedure of another version that stands for one.
+pub fn counterpart(old: &ProgramVersion, at: ProcRef, new: &ProgramVersion) -> Option<ProcRef> {
     let (key, procedure) = (&old.unit(at.unit).index.key, old.procedure(at));
     let unit = new.units.iter().position(|unit| unit.index.key == *key);
     let in_unit = unit.and_then(|unit| {

@@ -2,6 +2,7 @@
 
 use super::build_state::BuildState;
 use super::contents::Contents;
+use super::git;
 use super::workspace::Workspace;
 use crate::compiler::project::{CONFIG_FILE, STATE_DIRECTORY, relative};
 use crate::compiler::text::stamp::{Moment, Stamp};
@@ -78,6 +79,7 @@ fn scan_knowing(
     }
     let root = &workspace.project.root;
     state.extend(directories.iter().map(|path| (directory_name(root, path), directory())));
+    state.extend(git::state(root, known, began).map(|git| (String::from(git::STATE), git)));
     if let Some(command) = &workspace.config.build.command {
         state.insert(String::from(BUILD_COMMAND), Fingerprint::of(command.as_bytes()));
     }
@@ -160,6 +162,11 @@ struct Paths {
     directories: Vec<PathBuf>,
 }
 
+/// Whether a name in a state is that of a file or directory.
+pub fn is_file(name: &str) -> bool {
+    name != BUILD_COMMAND && name != git::STATE
+}
+
 /// A directory is known by its name with a slash behind it.
 pub fn directory_name(root: &Path, path: &Path) -> String {
     format!("{}/", relative(root, path))
@@ -234,7 +241,11 @@ pub fn content(path: &Path) -> Option<Fingerprint> {
 }
 
 fn content_of(path: &Path, bytes: &[u8]) -> Fingerprint {
-    let mode = path.metadata().map_or(0, |meta| meta.permissions().mode());
+    content_with(bytes, path.metadata().map_or(0, |meta| meta.permissions().mode()))
+}
+
+/// The same of bytes that need not be in a file, with the mode that it would have.
+pub fn content_with(bytes: &[u8], mode: u32) -> Fingerprint {
     let mut hasher = FpHasher::new("file");
     hasher.number(u64::from(mode & 0o111));
     hasher.bytes(bytes);
@@ -283,9 +294,10 @@ fn built_kind(path: &Path, bytes: &[u8]) -> Option<Built> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let start = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
     let is_part = match extension {
-        // The rule for an object, as compilers write it.
+        // The rule for an object, as compilers write it, or what automake puts there before.
         "d" | "Po" | "Plo" => start.split_whitespace().next().is_some_and(|target| {
-            target.strip_suffix(':').is_some_and(|t| t.ends_with(".o") || t.ends_with(".lo"))
+            let is_object = |t: &str| t.ends_with(".o") || t.ends_with(".lo");
+            start.trim() == "# dummy" || target.strip_suffix(':').is_some_and(is_object)
         }),
         "la" | "lo" => start.contains("libtool"),
         "gcno" => bytes.starts_with(b"oncg"),

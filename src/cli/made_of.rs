@@ -1,6 +1,7 @@
 //! What a test is made of: its own words, the files it declares, and the
 //! variables that it names.
 
+use super::git;
 use crate::history::format::FileState;
 use crate::ids::{Fingerprint, FpHasher};
 use crate::suite::TestCase;
@@ -48,7 +49,8 @@ impl<'a> MadeOf<'a> {
         }
         let set = set.build()?;
         let mut hasher = FpHasher::new("inputs");
-        for (name, content) in self.files.iter().filter(|(name, _)| set.is_match(name)) {
+        let files = self.files.iter().filter(|(name, _)| *name != git::STATE);
+        for (name, content) in files.filter(|(name, _)| set.is_match(name)) {
             hasher.str(name);
             hasher.fp(content);
         }

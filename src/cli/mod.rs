@@ -14,20 +14,24 @@ mod excluding;
 pub mod exit;
 mod explaining;
 pub mod files;
+mod git;
 mod interrupt;
 mod listed;
 mod made_of;
 mod matrix;
+mod new_code;
 mod outside;
 mod progress;
 mod reached;
 mod recording;
+mod reporting;
 mod roles;
 mod scratch;
 mod selecting;
 mod shadowing;
 mod snapshot;
 mod sources;
+mod stale;
 mod suites;
 mod summary;
 mod unprobed;
@@ -62,6 +66,7 @@ enum Command {
     Run(command::run::Args),
     Select(command::select::Args),
     Gaps(command::gaps::Args),
+    Report(command::report::Args),
     Test(command::test::Args),
     Demo(command::demo::Args),
     Doctor(command::doctor::Args),
@@ -123,6 +128,7 @@ fn dispatch(command: &Command) -> anyhow::Result<i32> {
         Command::Run(args) => command::run::run(args),
         Command::Select(args) => command::select::run(args),
         Command::Gaps(args) => command::gaps::run(args),
+        Command::Report(args) => command::report::run(args),
         Command::Test(args) => command::test::run(args),
         Command::Demo(args) => command::demo::run(args),
         Command::Doctor(args) => command::doctor::run(args),

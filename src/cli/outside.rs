@@ -1,69 +1,110 @@
 //! The names that code without graphs knows: libraries that processes load,
 //! and objects that went into a program without a record.
 
+use super::sources::Programs;
 use crate::history::History;
 use crate::history::format::Test;
 use crate::ids::{Fingerprint, TestId};
 use crate::select::{Comparison, Outside};
-use crate::trace::module::known_names;
+use crate::trace::module::{KnownNames, LOOK_UPS, known_names};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 pub struct LoadedNames<'a> {
     root: &'a Path,
-    /// Modules that the processes of each test loaded.
-    loaded: FxHashMap<TestId, Rc<BTreeSet<String>>>,
+    /// What was in the processes of each test, as a number.
+    of_test: FxHashMap<TestId, usize>,
+    companies: Vec<Company<'a>>,
     /// Names of a module; `None` if it cannot be read. Read when first asked.
-    names: RefCell<FxHashMap<PathBuf, Option<HashSet<String>>>>,
+    names: RefCell<FxHashMap<PathBuf, Option<KnownNames>>>,
+}
+
+/// Code without graphs that was in the processes of a test.
+struct Company<'a> {
+    /// Modules that are not analysed.
+    modules: Rc<BTreeSet<String>>,
+    /// For each program, names that objects in it without a record know, sorted.
+    in_programs: Vec<&'a [String]>,
 }
 
 impl<'a> LoadedNames<'a> {
-    pub fn new(root: &'a Path, history: &History, candidates: &[(TestId, &Test)]) -> Self {
+    pub fn new(
+        root: &'a Path,
+        history: &History,
+        candidates: &[(TestId, &Test)],
+        programs: &'a Programs,
+    ) -> Self {
+        let mut numbers: FxHashMap<(Fingerprint, &[Fingerprint]), usize> = FxHashMap::default();
         let mut lists: FxHashMap<Fingerprint, Rc<BTreeSet<String>>> = FxHashMap::default();
-        let mut loaded = FxHashMap::default();
+        let mut companies = Vec::new();
+        let mut of_test = FxHashMap::default();
         for (id, test) in candidates {
-            let list = lists.entry(test.loaded).or_insert_with(|| {
-                let modules = history.files(test.loaded).unwrap_or_default();
-                Rc::new(modules.into_keys().collect())
+            let number = *numbers.entry((test.loaded, &test.programs)).or_insert_with(|| {
+                let modules = lists.entry(test.loaded).or_insert_with(|| {
+                    let modules = history.files(test.loaded).unwrap_or_default();
+                    Rc::new(modules.into_keys().collect())
+                });
+                let ran = test.programs.iter().filter_map(|id| programs.get(id));
+                let in_programs = ran.map(|(program, _)| program.outside_names.as_slice());
+                companies
+                    .push(Company { modules: modules.clone(), in_programs: in_programs.collect() });
+                companies.len() - 1
             });
-            loaded.insert(*id, list.clone());
+            of_test.insert(*id, number);
         }
-        Self { root, loaded, names: RefCell::default() }
+        Self { root, of_test, companies, names: RefCell::default() }
     }
 
     /// Whether any module that any test loaded knows a name, or may.
     pub fn anyone_knows(&self, name: &str) -> bool {
         let modules: BTreeSet<&String> =
-            self.loaded.values().flat_map(|list| list.iter()).collect();
+            self.companies.iter().flat_map(|c| c.modules.iter()).collect();
         modules.is_empty() || modules.iter().any(|module| self.module_knows(module, name))
     }
 
     fn module_knows(&self, module: &str, name: &str) -> bool {
+        self.ask(module, |known| known.all.contains(name))
+    }
+
+    /// What a module says; yes, if it cannot be read.
+    fn ask(&self, module: &str, question: impl Fn(&KnownNames) -> bool) -> bool {
         let path = self.root.join(module);
         let mut names = self.names.borrow_mut();
         let known = names.entry(path).or_insert_with_key(|path| known_names(path));
-        known.as_ref().is_none_or(|known| known.contains(name))
+        known.as_ref().is_none_or(question)
     }
+
+    fn company_knows(&self, company: &Company<'_>, name: &str) -> bool {
+        // Without any library the C library is inside of the program, and it
+        // is not known what of it.
+        company.modules.is_empty()
+            || company.in_programs.iter().any(|names| holds(names, name))
+            || company.modules.iter().any(|module| self.module_knows(module, name))
+    }
+}
+
+fn holds(sorted: &[String], name: &str) -> bool {
+    sorted.binary_search_by(|known| known.as_str().cmp(name)).is_ok()
 }
 
 impl Outside for LoadedNames<'_> {
     fn knows(&self, program: &Comparison, name: &str) -> bool {
-        let in_objects =
-            |version: &[String]| version.binary_search_by(|n| n.as_str().cmp(name)).is_ok();
-        if in_objects(&program.old.outside_names) {
-            return true;
-        }
-        let modules: BTreeSet<&String> = program
-            .tests
-            .iter()
-            .filter_map(|test| self.loaded.get(test))
-            .flat_map(|l| l.iter())
-            .collect();
-        // Without any library the C library is inside of the program, and it
-        // is not known what of it.
-        modules.is_empty() || modules.iter().any(|module| self.module_knows(module, name))
+        let tests = program.tests.iter();
+        let companies: BTreeSet<usize> =
+            tests.filter_map(|test| self.of_test.get(test)).copied().collect();
+        holds(&program.old.outside_names, name)
+            || companies.iter().any(|number| self.company_knows(&self.companies[*number], name))
+    }
+
+    fn looks_up(&self, test: TestId) -> bool {
+        let Some(company) = self.of_test.get(&test).map(|number| &self.companies[*number]) else {
+            return false;
+        };
+        let mut in_programs = company.in_programs.iter();
+        in_programs.any(|names| LOOK_UPS.iter().any(|name| holds(names, name)))
+            || company.modules.iter().any(|module| self.ask(module, |known| known.looks_up))
     }
 }

@@ -87,11 +87,44 @@ impl<'a> Reached<'a> {
     }
 }
 
+/// The tests that run each node of a graph, and those that take each of its edges, by
+/// the rows of its procedure.
+pub fn nodes_and_edges(
+    graph: &Graph,
+    column: &Column,
+    wanted: &TestBits,
+) -> (Vec<TestBits>, Vec<TestBits>) {
+    let nobody = bitvec![u64, Lsb0; 0; wanted.len()];
+    let mut nodes = vec![nobody.clone(); graph.nodes.len()];
+    let mut edges = vec![nobody.clone(); graph.edges.len()];
+    for (taken, numbers) in column.groups() {
+        let mut tests = nobody.clone();
+        numbers.iter().for_each(|number| tests.set(*number as usize, true));
+        tests &= wanted.as_bitslice();
+        let mut is_run = vec![false; graph.nodes.len()];
+        for number in taken.iter_ones().filter(|number| *number < graph.edges.len()) {
+            edges[number] |= tests.as_bitslice();
+            let edge = &graph.edges[number];
+            is_run[edge.from.ix()] = true;
+            is_run[edge.to.ix()] = true;
+        }
+        for (node, _) in is_run.iter().enumerate().filter(|(_, is_run)| **is_run) {
+            nodes[node] |= tests.as_bitslice();
+        }
+    }
+    (nodes, edges)
+}
+
 impl Procedure<'_> {
     pub fn tests_on_edge(&self, edge: EdgeId) -> TestBits {
         let mut tests = self.column.tests_on_edge(edge, self.wanted.len());
         tests &= self.wanted.as_bitslice();
         tests
+    }
+
+    /// The tests that run each of its nodes, and those that take each of its edges.
+    pub fn nodes_and_edges(&self) -> (Vec<TestBits>, Vec<TestBits>) {
+        nodes_and_edges(self.graph, &self.column, self.wanted)
     }
 
     /// Tests that entered it.

@@ -282,6 +282,8 @@ impl Recorder<'_> {
                 link: program.link,
                 units: units.map(|unit| unit.index.fingerprint).collect(),
                 outside_names: program.outside_names.clone(),
+                binding: program.binding,
+                altered: program.altered.clone(),
             }));
         }
         let (others, inexact) = unprobed::rows(self.known, &test.name, trace);
@@ -380,6 +382,8 @@ pub fn carry_over(
             link: new.link,
             units: new.units.iter().map(|unit| unit.fingerprint()).collect(),
             outside_names: new.outside_names.clone(),
+            binding: new.binding,
+            altered: new.altered.clone(),
         });
         successors.insert(*id, successor);
     }

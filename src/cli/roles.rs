@@ -2,6 +2,7 @@
 
 use super::build_state::BuildState;
 use super::files;
+use super::git;
 use super::snapshot::Source;
 use super::workspace::Workspace;
 use crate::history::format::FileState;
@@ -71,13 +72,20 @@ pub fn changes(
         if name.ends_with('/') && (has_files(old, name) || has_files(new, name)) {
             continue;
         }
+        // Since it is as it was when everything was built, the programs show what
+        // became of it.
+        let is_built = built.complete.as_ref().is_some_and(|c| c.get(name) == new.get(name));
+        // Each commit is a change of it: it counts for those who are known to ask.
+        if name == git::STATE {
+            if from_sources && built.inputs.contains(name) && !is_built {
+                found.push((name.clone(), Role::BuildInput));
+            }
+            continue;
+        }
         if retest_all.is_match(name) {
             found.push((name.clone(), Role::RetestAll));
             continue;
         }
-        // Since it is as it was when everything was built, the programs show what
-        // became of it.
-        let is_built = built.complete.as_ref().is_some_and(|c| c.get(name) == new.get(name));
         if from_sources && built.generator_files.contains(name) && !is_built {
             found.push((name.clone(), Role::GeneratorInput));
             continue;

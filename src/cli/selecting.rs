@@ -5,6 +5,7 @@ use super::build_state::BuildState;
 use super::cache::Cache;
 use super::calls::HistoryCalls;
 use super::concerned::{self, Concerned, Extent};
+use super::excluding::Excluded;
 use super::files::{self, Files};
 use super::listed;
 use super::made_of::MadeOf;
@@ -13,6 +14,7 @@ use super::outside::LoadedNames;
 use super::roles::{self, Role, UnitFiles};
 use super::snapshot::{self, Effort, OldUnits, Source};
 use super::sources::{self, FromSources, Programs};
+use super::stale;
 use super::summary::{Summaries, files_read};
 use super::unprobed::Affected;
 use super::uses::{self, Seen};
@@ -25,11 +27,14 @@ use crate::ids::{Fingerprint, TestId};
 use crate::report::{ExcludedChange, Report};
 use crate::select::reason::keep_once;
 use crate::select::version::UnitVersion;
-use crate::select::{self, Algorithm, Comparison, NewProgram, Options, PassedOver, Reason};
+use crate::select::{
+    self, Algorithm, ComparedPair, Comparison, Edits, Exclusion, NewProgram, Options, PassedOver,
+    Reason,
+};
 use crate::suite::TestCase;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::Duration;
 
 /// A selection with all that an update of the history needs.
@@ -41,6 +46,8 @@ pub struct Selected {
     pub map: crate::history::carry::EntityMap,
     /// What can run after the changes, if that was asked for.
     pub affected: Affected,
+    /// Procedures that were compared, if they are to be shown.
+    pub pairs: Vec<ComparedPair>,
     /// The files that belong to the programs as they are built.
     pub files: Files,
 }
@@ -58,6 +65,9 @@ impl Selected {
     }
 }
 
+/// Why a program is not compared whose records are damaged or of another version.
+pub const UNREADABLE: &str = "the history of its units cannot be read";
+
 /// What a selection needs to know of the project, whatever it compares with.
 pub struct Project {
     built: BuildState,
@@ -66,6 +76,8 @@ pub struct Project {
     source: Source,
     /// Whether it is to be said what can run after the changes.
     pub wants_affected: bool,
+    /// Whether all changed procedures are to be shown.
+    pub wants_pairs: bool,
 }
 
 impl Project {
@@ -75,7 +87,7 @@ impl Project {
             rayon::join(|| BuildState::read(workspace), || Cache::open(workspace));
         let built = built?;
         let files = Files::scan_knowing(workspace, &built, &mut cache.contents, cache.began)?;
-        Ok(Self { built, cache, files, source, wants_affected: false })
+        Ok(Self { built, cache, files, source, wants_affected: false, wants_pairs: false })
     }
 }
 
@@ -87,7 +99,7 @@ pub fn select(
     project: Project,
     algorithm: Algorithm,
 ) -> anyhow::Result<Selected> {
-    let Project { built, mut cache, files, source, wants_affected } = project;
+    let Project { built, mut cache, files, source, wants_affected, wants_pairs } = project;
     let mut selection = Selection {
         workspace,
         built: &built,
@@ -111,7 +123,7 @@ pub fn select(
     if algorithm == Algorithm::All {
         selection.add_all(&candidates, &Reason::All);
     }
-    let outside = LoadedNames::new(&workspace.project.root, history, &candidates);
+    let outside = LoadedNames::new(&workspace.project.root, history, &candidates, &programs);
     let mut parts = Parts::default();
     let mut from_sources = None;
     let (concerned, unit_files) = match source {
@@ -135,7 +147,13 @@ pub fn select(
             }
             (concerned, files)
         }
-        Source::Build => from_build(workspace, history, &programs)?,
+        Source::Build => {
+            let built = from_build(workspace, history, &programs)?;
+            for (program, file) in stale::programs(&workspace.project, &built.0, &mut cache) {
+                selection.add_stale(&programs[&program], &file);
+            }
+            built
+        }
     };
     // Meanwhile: nobody waits for it but the end.
     let saving = std::thread::spawn(move || cache.save());
@@ -147,18 +165,26 @@ pub fn select(
         }
         let (program, tests) = &programs[&id];
         for test in tests {
-            let what = String::from("the history of its units cannot be read");
+            let what = String::from(UNREADABLE);
             selection.add(*test, Reason::Program { program: program.path.clone(), what });
         }
     }
-    selection.by_files(&candidates, &files.now, &unit_files, source)?;
     let named = candidates.iter().map(|(id, _)| (*id, tests[id.ix()].name.as_str()));
     let matrix = HistoryMatrix::new(history, named);
     let excluded = workspace.config.excluded()?;
+    if !excluded.is_empty() {
+        selection.note_edits(&candidates, &files.now, &mut parts.comparisons)?;
+    }
     let strict_lines = workspace.config.strict_lines;
     let calls = HistoryCalls::new(workspace, history, &programs);
-    let options =
-        Options { algorithm, strict_lines, exclusion: &excluded, calls: &calls, wants_affected };
+    let options = Options {
+        algorithm,
+        strict_lines,
+        exclusion: &excluded,
+        calls: &calls,
+        wants_affected,
+        wants_pairs,
+    };
     let outcome = select::compare(&parts.comparisons, &matrix, &outside, options);
     matrix.finish()?;
     for (test, reasons) in outcome.selected {
@@ -167,10 +193,13 @@ pub fn select(
         keep_once(known);
     }
     selection.passed_over.extend(outcome.passed_over);
+    selection.by_files(&candidates, &files.now, &unit_files, source)?;
+    selection.by_excluded_files(&parts.comparisons, &excluded);
     parts.dangerous = outcome.dangerous;
     parts.analysed = outcome.analysed;
     parts.map = outcome.map;
     parts.affected = outcome.affected;
+    parts.pairs = outcome.pairs;
     parts.statistics = outcome.statistics;
     sources::small_pages(false);
     parts.effort = from_sources.map(|(units, effort)| Effort {
@@ -189,6 +218,7 @@ struct Parts {
     programs: Vec<Fingerprint>,
     map: crate::history::carry::EntityMap,
     affected: Affected,
+    pairs: Vec<ComparedPair>,
     statistics: select::Statistics,
     dangerous: Vec<select::EdgeReason>,
     analysed: Vec<select::program::Analysed>,
@@ -235,6 +265,18 @@ impl<'a> Selection<'a> {
             }
         }
         Ok(candidates)
+    }
+
+    /// Selects who ran a program that is not what its sources make.
+    fn add_stale(&mut self, (program, tests): &(Program, Vec<TestId>), file: &str) {
+        let what = format!("it was not built from {file} as that is now");
+        for test in tests {
+            self.add(*test, Reason::Program { program: program.path.clone(), what: what.clone() });
+        }
+        self.hint(&format!(
+            "{}: {what}. Build it; if the build finds nothing to do, clean first",
+            program.path
+        ));
     }
 
     /// Programs that candidates ran, with who ran them.
@@ -293,10 +335,14 @@ impl<'a> Selection<'a> {
             self.passed_over.push(PassedOver { change: Reason::Files { what }, tests });
         }
         let is_complete = |test: &Test| changes.get(&test.uses).is_some_and(|(_, known)| *known);
+        // Who runs excluded code that changed may use other files now.
+        let doubtful = self.passed_over.iter().flat_map(|passed| passed.tests.iter().copied());
+        let doubtful: HashSet<TestId> = doubtful.collect();
         for (state, tests) in by_state {
             let then = self.history.files(state)?;
-            let unseen: Vec<(TestId, &Test)> =
-                tests.iter().filter(|(_, test)| !is_complete(test)).copied().collect();
+            let is_unseen =
+                |(id, test): &&(TestId, &Test)| !is_complete(test) || doubtful.contains(id);
+            let unseen: Vec<(TestId, &Test)> = tests.iter().filter(is_unseen).copied().collect();
             for (file, role) in
                 roles::changes(self.workspace, self.built, &then, now, units, source)?
             {
@@ -308,8 +354,11 @@ impl<'a> Selection<'a> {
                 }
                 let (what, hint) = roles::explain(&file, verb, role, source);
                 if role == Role::Unknown && excluded.holds_file(&file) {
-                    let tests = concerned.iter().map(|(id, _)| *id).collect();
-                    self.passed_over.push(PassedOver { change: Reason::Files { what }, tests });
+                    let tests = concerned.iter().filter(|(_, test)| !is_complete(test));
+                    let tests: Vec<TestId> = tests.map(|(id, _)| *id).collect();
+                    if !tests.is_empty() {
+                        self.passed_over.push(PassedOver { change: Reason::Files { what }, tests });
+                    }
                     continue;
                 }
                 if let Some(hint) = hint {
@@ -319,6 +368,51 @@ impl<'a> Selection<'a> {
             }
         }
         Ok(())
+    }
+
+    /// For each program, what was edited since its tests ran.
+    fn note_edits(
+        &self,
+        candidates: &[(TestId, &Test)],
+        now: &FileState,
+        comparisons: &mut [Comparison],
+    ) -> Result<(), StoreError> {
+        let states: FxHashMap<TestId, Fingerprint> =
+            candidates.iter().map(|(id, test)| (*id, test.files)).collect();
+        for comparison in comparisons {
+            let states = comparison.tests.iter().filter_map(|test| states.get(test));
+            let mut edits: Option<Edits> = None;
+            for state in states.collect::<BTreeSet<_>>() {
+                let then = self.history.files(*state)?;
+                let files = then.keys().chain(now.keys());
+                let edited: FxHashSet<String> =
+                    files.filter(|file| then.get(*file) != now.get(*file)).cloned().collect();
+                edits = Some(match edits {
+                    None => Edits { surely: edited.clone(), perhaps: edited },
+                    Some(mut edits) => {
+                        edits.surely.retain(|file| edited.contains(file));
+                        edits.perhaps.extend(edited);
+                        edits
+                    }
+                });
+            }
+            comparison.edits = edits.unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    /// A changed excluded script may run whatever program there is.
+    fn by_excluded_files(&mut self, comparisons: &[Comparison], excluded: &Excluded) {
+        let by_file = self.passed_over.iter();
+        let by_file = by_file.filter(|passed| matches!(passed.change, Reason::Files { .. }));
+        let tests: BTreeSet<TestId> =
+            by_file.flat_map(|passed| passed.tests.iter().copied()).collect();
+        if tests.is_empty() {
+            return;
+        }
+        for reason in comparisons.iter().filter_map(|c| select::other_change(c, excluded)) {
+            tests.iter().for_each(|test| self.add(*test, reason.clone()));
+        }
     }
 
     fn hint(&mut self, hint: &str) {
@@ -433,6 +527,7 @@ impl<'a> Selection<'a> {
             programs: parts.programs,
             map: parts.map,
             affected: parts.affected,
+            pairs: parts.pairs,
             files,
         })
     }
@@ -473,7 +568,7 @@ fn from_build(
     let compared = programs.iter().map(|(id, (program, tests))| {
         let comparison = units.program(program).map(|old| {
             let new = snapshot::from_build(&workspace.project, program);
-            Comparison { old, new, tests: tests.clone() }
+            Comparison { old, new, tests: tests.clone(), edits: Edits::default() }
         });
         Concerned { program: *id, comparison }
     });

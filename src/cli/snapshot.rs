@@ -71,8 +71,7 @@ impl OldUnits {
     pub fn program(&self, program: &Program) -> Option<ProgramVersion> {
         let units: Option<Vec<_>> =
             program.units.iter().map(|unit| self.0.get(unit).cloned()).collect();
-        let names = program.outside_names.clone();
-        Some(ProgramVersion::new(program.path.clone(), program.link, units?, names))
+        Some(ProgramVersion::new(program.clone(), units?))
     }
 }
 
@@ -154,8 +153,14 @@ pub fn units_of_built(project: &Project, old: &Program) -> Vec<Fingerprint> {
 }
 
 fn program_of(project: &Project, module: Module) -> Result<ProgramVersion, String> {
-    let link = module.records.link_fingerprint();
-    let names = module.records.outside_names();
+    let program = Program {
+        path: crate::compiler::project::relative(&project.root, &module.path),
+        link: module.records.link_fingerprint(),
+        units: Vec::new(),
+        outside_names: module.records.outside_names(),
+        binding: module.binding(),
+        altered: module.records.altered(),
+    };
     let mut units = Vec::new();
     for raw in module.records.units {
         units.push(Arc::new(UnitVersion::of_raw(raw).map_err(|e| e.to_string())?));
@@ -163,6 +168,5 @@ fn program_of(project: &Project, module: Module) -> Result<ProgramVersion, Strin
     if units.is_empty() {
         return Err(String::from("it holds no instrumented code any more"));
     }
-    let path = crate::compiler::project::relative(&project.root, &module.path);
-    Ok(ProgramVersion::new(path, link, units, names))
+    Ok(ProgramVersion::new(program, units))
 }

@@ -19,7 +19,7 @@ use crate::history::format::Program;
 use crate::history::store::StoreError;
 use crate::ids::{Fingerprint, FpHasher, TestId};
 use crate::select::NewProgram;
-use crate::select::version::UnitVersion;
+use crate::select::version::{ProgramVersion, UnitVersion};
 use crate::trace::module::Module;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -33,20 +33,12 @@ pub type Programs = BTreeMap<Fingerprint, (Program, Vec<TestId>)>;
 /// All programs as the sources make them now.
 pub struct FromSources {
     /// By the program of the history.
-    pub now: BTreeMap<Fingerprint, Result<Now, String>>,
+    pub now: BTreeMap<Fingerprint, Result<Program, String>>,
     pub units: Units,
     pub files: UnitFiles,
     /// Units that the build system lists and no program has.
     pub fresh: Vec<UnitIndex>,
     pub effort: Effort,
-}
-
-/// A program as its sources make it.
-#[derive(Clone)]
-pub struct Now {
-    pub link: Fingerprint,
-    pub units: Vec<Fingerprint>,
-    pub outside_names: Vec<String>,
 }
 
 /// Records of units, read when asked for.
@@ -134,7 +126,10 @@ impl FromSources {
 }
 
 /// A program with its units as they are now.
-fn apply(mut program: Now, renewed: &FxHashMap<Fingerprint, Renewed>) -> Result<Now, String> {
+fn apply(
+    mut program: Program,
+    renewed: &FxHashMap<Fingerprint, Renewed>,
+) -> Result<Program, String> {
     for unit in &mut program.units {
         *unit = match renewed.get(unit) {
             Some(Ok(now)) => *now,
@@ -156,19 +151,17 @@ struct Analysis<'a> {
 impl Analysis<'_> {
     /// Which units a program has, and how they are compiled, the program says
     /// that is built; where there is none, that of the history.
-    fn built(&mut self, program: &Program) -> Result<Now, StoreError> {
+    fn built(&mut self, program: &Program) -> Result<Program, StoreError> {
         let path = self.project.root.join(&program.path);
         let stamp = Stamp::of(&path);
         if let Some(known) = self.cache.summaries.program(&program.path, stamp) {
-            let (units, names) = (known.units.clone(), known.outside_names.clone());
-            let now = Now { link: known.link, units, outside_names: names };
+            let now = known.now.clone();
             if self.read_unrecorded(&path, &now.units) {
                 return Ok(now);
             }
         }
         let NewProgram::Version(version) = snapshot::from_build(self.project, program) else {
-            let Program { link, units, outside_names, .. } = program.clone();
-            return Ok(Now { link, units, outside_names });
+            return Ok(program.clone());
         };
         let mut units = Vec::new();
         for unit in &version.units {
@@ -185,7 +178,8 @@ impl Analysis<'_> {
             self.units.read.insert(id, unit);
             units.push(id);
         }
-        let mut now = Now { link: version.link, units, outside_names: version.outside_names };
+        let ProgramVersion { path: name, link, outside_names, binding, altered, .. } = version;
+        let mut now = Program { path: name, link, units, outside_names, binding, altered };
         let inputs = self.relink(&path, &mut now);
         let is_settled = |stamp: &Stamp| stamp.is_settled(self.cache.began);
         let are_settled = inputs.iter().all(|(_, stamp)| stamp.is_none_or(|s| is_settled(&s)));
@@ -200,7 +194,7 @@ impl Analysis<'_> {
 
     /// Looks at what the link of a program took in: objects and libraries of
     /// others may be other ones now. Returns these files.
-    fn relink(&self, path: &Path, now: &mut Now) -> Vec<(PathBuf, Option<Stamp>)> {
+    fn relink(&self, path: &Path, now: &mut Program) -> Vec<(PathBuf, Option<Stamp>)> {
         let links = Module::read(path).map(|module| module.records.links).unwrap_or_default();
         let files: BTreeSet<PathBuf> =
             links.iter().flat_map(|link| linked::files(self.project, link)).collect();
@@ -243,7 +237,7 @@ impl Analysis<'_> {
     fn summarise(
         &mut self,
         programs: &Programs,
-        built: &BTreeMap<Fingerprint, Now>,
+        built: &BTreeMap<Fingerprint, Program>,
     ) -> Result<(), StoreError> {
         let old = programs.values().flat_map(|(program, _)| &program.units);
         let new = built.values().flat_map(|program| &program.units);

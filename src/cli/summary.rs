@@ -1,9 +1,9 @@
 //! What is known of units and of built programs without reading their records.
 
-use super::sources::Now;
 use crate::cfg::format::UnitIndex;
 use crate::compiler::text::stamp::Stamp;
 use crate::compiler::unit::Unit;
+use crate::history::format::Program;
 use crate::ids::{Fingerprint, FpHasher};
 use crate::select::version::UnitVersion;
 use rustc_hash::FxHashMap;
@@ -37,7 +37,6 @@ pub struct UnitSummary {
     pub names: String,
     /// It acts on a program without being named.
     pub acts: bool,
-    pub has_main: bool,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -45,9 +44,7 @@ pub struct ProgramSummary {
     stamp: Stamp,
     /// What went into it without a record.
     inputs: Vec<(PathBuf, Option<Stamp>)>,
-    pub link: Fingerprint,
-    pub units: Vec<Fingerprint>,
-    pub outside_names: Vec<String>,
+    pub now: Program,
 }
 
 impl Summaries {
@@ -91,7 +88,6 @@ impl Summaries {
             files,
             names: names.join("\n"),
             acts: index.composition != crate::select::program::empty_composition(),
-            has_main: index.procedures.iter().any(|p| !p.is_static && p.name == "main"),
         };
         self.units.insert(id, summary);
         self.is_new = true;
@@ -100,7 +96,7 @@ impl Summaries {
     /// A program as it lies there, if it is the one that was read.
     pub fn program(&self, path: &str, stamp: Option<Stamp>) -> Option<&ProgramSummary> {
         let known = self.programs.get(path)?;
-        let are_known = known.units.iter().all(|unit| self.units.contains_key(unit));
+        let are_known = known.now.units.iter().all(|unit| self.units.contains_key(unit));
         let is_same = |(path, stamp): &(PathBuf, Option<Stamp>)| Stamp::of(path) == *stamp;
         (Some(known.stamp) == stamp && are_known && known.inputs.iter().all(is_same))
             .then_some(known)
@@ -111,10 +107,9 @@ impl Summaries {
         path: &str,
         stamp: Stamp,
         inputs: Vec<(PathBuf, Option<Stamp>)>,
-        now: &Now,
+        now: &Program,
     ) {
-        let Now { link, units, outside_names } = now.clone();
-        let summary = ProgramSummary { stamp, inputs, link, units, outside_names };
+        let summary = ProgramSummary { stamp, inputs, now: now.clone() };
         self.programs.insert(path.to_string(), summary);
         self.is_new = true;
     }
@@ -130,7 +125,7 @@ impl Summaries {
         let wanted = self.units.keys().filter(|id| keep(**id)).count();
         if self.units.len() > 4 * wanted + 100 {
             let built: Vec<Fingerprint> =
-                self.programs.values().flat_map(|program| program.units.clone()).collect();
+                self.programs.values().flat_map(|program| program.now.units.clone()).collect();
             self.units.retain(|id, _| keep(*id) || built.contains(id));
             self.is_new = true;
         }

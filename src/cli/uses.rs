@@ -3,10 +3,12 @@
 
 use super::excluding::Excluded;
 use super::files;
+use super::git;
 use super::workspace::Workspace;
 use crate::compiler::project::relative;
 use crate::history::format::{FileState, FileUse, FileUses, How};
 use crate::ids::{Fingerprint, FpHasher};
+use crate::select::Exclusion;
 use crate::trace::collect::{TestTrace, real};
 use crate::trace::module::is_code;
 use crate::trace::uses::{First, Use};
@@ -66,6 +68,11 @@ impl<'a> Seen<'a> {
                 };
                 uses.files.push((name.clone(), FileUse { how, then, left }));
             }
+        }
+        if trace.uses.asks_git {
+            let then = self.state(git::STATE, How::State);
+            let git = FileUse { how: How::State, then, left: None };
+            uses.files.push((String::from(git::STATE), git));
         }
         uses
     }
@@ -149,7 +156,8 @@ impl<'a> Seen<'a> {
 
     /// The names in a directory when the run began.
     fn names_in(&self, directory: &str) -> BTreeSet<&'a str> {
-        let names = self.below(directory).filter_map(|rest| rest.split('/').next());
+        let files = self.below(directory).filter(|rest| files::is_file(rest));
+        let names = files.filter_map(|rest| rest.split('/').next());
         names.filter(|name| !name.is_empty()).collect()
     }
 

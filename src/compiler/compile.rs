@@ -145,7 +145,8 @@ impl Compile<'_> {
         let selective = &self.settings.selective;
         let analysed =
             unit::analyse_selectively(self.project, unit, job, preprocessed, forced, selective);
-        let record = analysed.record(self.project, unit, job, None);
+        let mut record = analysed.record(self.project, unit, job, None);
+        record.index.contents = analysed.contents(job);
         let text = analysed.instrumented(&record, job);
         let (is_made, messages) = self.compile(prepared, &text, aside)?;
         let culprits = if is_made { Vec::new() } else { culprits(&analysed, &messages) };
@@ -193,7 +194,8 @@ impl Compile<'_> {
         let Prepared { unit, job, preprocessed, .. } = prepared;
         let none = FxHashMap::default();
         let analysed = unit::analyse(self.project, unit, job, preprocessed, &none);
-        let record = analysed.record(self.project, unit, job, Some(why.to_string()));
+        let mut record = analysed.record(self.project, unit, job, Some(why.to_string()));
+        record.index.contents = analysed.contents(job);
         let mut text = preprocessed.text.clone();
         text.extend(instrument::record_only(&record.encode()).into_bytes());
         let (is_made, messages) = self.compile(prepared, &text, aside)?;

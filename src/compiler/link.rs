@@ -1,16 +1,17 @@
 //! The link: adds the runtime, a build-id and a record of the link itself.
 
 use super::flags::Effect;
-use super::linked::{LINKER, Unanalysed, WHOLE};
+use super::linked::{LINKER, Unanalysed, WHOLE, script};
 use super::log::{self, Event};
 use super::made::Made;
 use super::plan::Work;
 use super::project::Project;
 use super::toolchain::{self, Compiler};
-use super::{made, response, runtime};
+use super::{linker_words, made, response, runtime};
 use crate::cfg::format::LinkRecord;
 use crate::ids::Fingerprint;
 use crate::instrument;
+use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -250,20 +251,8 @@ impl Link<'_> {
             .flat_map(|a| &a.words)
             .map(|word| self.project.record_argument(word))
             .collect();
-        let mut unanalysed = Unanalysed::default();
-        for argument in &self.work.link {
-            for file in self.files_named(&argument.words) {
-                if self.compiled.iter().any(|(source, _)| self.directory.join(source) == file) {
-                    continue;
-                }
-                let name = self.project.record_path(self.directory, &file.to_string_lossy());
-                match fs_err::read(&file) {
-                    Ok(bytes) => unanalysed.add(&name, &bytes),
-                    Err(_) => unanalysed.inputs.push((name, Fingerprint::default())),
-                }
-            }
-        }
-        let Unanalysed { mut inputs, mut names } = unanalysed;
+        let words = linker_words::words(self.directory, self.given().cloned());
+        let Unanalysed { mut inputs, mut names, unrecorded, altered } = self.unanalysed(&words);
         let record =
             |path: &Path| self.project.record_path(self.directory, &path.to_string_lossy());
         if let Some(path) = self.linker() {
@@ -272,29 +261,83 @@ impl Link<'_> {
         if let Some(path) = self.library("c").filter(|_| self.is_static()) {
             inputs.push((format!("{WHOLE}{}", record(&path)), toolchain::of_program(&path)));
         }
-        // Options that give names a meaning: --defsym, --wrap, --undefined.
-        for word in self.work.link.iter().flat_map(|argument| &argument.words) {
-            if ["--defsym", "--wrap", "--undefined", "-u"].iter().any(|o| word.contains(o)) {
-                names.extend(word.split([',', '=']).map(String::from));
-            }
+        names.extend(linker_words::names(&words));
+        LinkRecord {
+            arguments,
+            inputs,
+            names: names.into_iter().collect(),
+            unrecorded: unrecorded.into_iter().collect(),
+            altered: altered.into_iter().collect(),
         }
-        LinkRecord { arguments, inputs, names: names.into_iter().collect() }
     }
 
-    /// Existing files that an argument of the link names: itself, a library
-    /// found by its name, or a part of it such as `--version-script=FILE`.
-    fn files_named(&self, words: &[String]) -> Vec<PathBuf> {
-        if let Some(name) = words[0].strip_prefix("-l") {
-            let name = if name.is_empty() { words.get(1).map_or("", String::as_str) } else { name };
-            return self.library(name).into_iter().collect();
+    /// The files that a link takes in, as far as they have no record.
+    fn unanalysed(&self, words: &[String]) -> Unanalysed {
+        let mut found = Unanalysed::default();
+        let record =
+            |path: &Path| self.project.record_path(self.directory, &path.to_string_lossy());
+        // Files with words in them count as they are.
+        let parts = self.given().flat_map(|word| word.split(','));
+        for file in parts.filter_map(|part| part.strip_prefix('@')) {
+            let file = self.directory.join(file);
+            if let Ok(bytes) = fs_err::read(&file) {
+                found.add_list(&record(&file), &bytes);
+            }
         }
-        words
-            .iter()
-            .flat_map(|word| word.split([',', '=']))
-            .filter(|part| !part.is_empty())
-            .map(|part| self.directory.join(part))
-            .filter(|path| path.is_file())
-            .collect()
+        let mut seen: HashSet<PathBuf> =
+            self.compiled.iter().map(|(source, _)| self.directory.join(source)).collect();
+        let mut todo: VecDeque<(PathBuf, bool)> = self.files_named(words).into();
+        while let Some((file, is_list)) = todo.pop_front() {
+            if !seen.insert(file.clone()) {
+                continue;
+            }
+            let name = record(&file);
+            match fs_err::read(&file) {
+                Ok(bytes) if is_list => found.add_list(&name, &bytes),
+                Ok(bytes) => {
+                    found.add(&name, &bytes);
+                    let parts = script(&bytes).unwrap_or_default().split(|c: char| {
+                        c.is_whitespace() || matches!(c, '(' | ')' | ',' | ';' | '"')
+                    });
+                    let parts: Vec<String> = parts.map(String::from).collect();
+                    todo.extend(self.files_named(&parts));
+                }
+                Err(_) => found.inputs.push((name, Fingerprint::default())),
+            }
+        }
+        found
+    }
+
+    /// Existing files that words of the linker name, and whether they are lists of
+    /// names: the word itself, a library found by its name, or a part of it such as
+    /// `--version-script=FILE`.
+    fn files_named(&self, words: &[String]) -> Vec<(PathBuf, bool)> {
+        let mut files = Vec::new();
+        let mut before = "";
+        for word in words {
+            let is_list = linker_words::is_list(before, word);
+            let library = match word.strip_prefix("-l") {
+                Some("") => None,
+                Some(name) => Some(name),
+                None => Some(word.as_str()).filter(|_| before == "-l"),
+            };
+            before = word;
+            if let Some(name) = library {
+                files.extend(self.library(name).map(|file| (file, false)));
+                continue;
+            }
+            let parts = word.split([',', '=']).chain(word.strip_prefix("-T"));
+            let parts = parts.filter(|part| !part.is_empty());
+            files.extend(parts.filter_map(|part| self.find(part)).map(|file| (file, is_list)));
+        }
+        files
+    }
+
+    /// A file by its name, which scripts may also have in a directory given by `-L`.
+    fn find(&self, name: &str) -> Option<PathBuf> {
+        let places = std::iter::once(self.directory.join(name))
+            .chain(self.directories().map(|directory| self.directory.join(directory).join(name)));
+        { places }.find(|path| path.is_file())
     }
 
     /// The linker itself.
@@ -323,6 +366,15 @@ impl Link<'_> {
         Some(String::from_utf8(output.stdout).ok()?.trim_end().to_string())
     }
 
+    /// Where the linker is told to look.
+    fn directories(&self) -> impl Iterator<Item = &str> {
+        let directories = self.work.link.iter().filter(|a| a.words[0].starts_with("-L"));
+        directories.map(|a| match a.words.get(1) {
+            Some(directory) => directory.as_str(),
+            None => &a.words[0][2..],
+        })
+    }
+
     fn is_static(&self) -> bool {
         self.has(&["-static", "-static-pie"])
     }
@@ -330,11 +382,7 @@ impl Link<'_> {
     /// A library in a directory given by `-L`, or a static one where the compiler
     /// looks by itself. Shared ones of the system are known by what a process loads.
     fn library(&self, name: &str) -> Option<PathBuf> {
-        let directories = self.work.link.iter().filter(|a| a.words[0].starts_with("-L"));
-        let mut directories = directories.map(|a| match a.words.get(1) {
-            Some(directory) => directory.as_str(),
-            None => &a.words[0][2..],
-        });
+        let mut directories = self.directories();
         let (shared, archive) = match name.strip_prefix(':') {
             Some(file) => (file.to_string(), file.to_string()),
             None => (format!("lib{name}.so"), format!("lib{name}.a")),

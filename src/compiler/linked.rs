@@ -1,14 +1,15 @@
 //! What goes into a program without a record of its own, and whether it is
 //! still what went into it.
 
+use super::linker_words::identifiers;
 use super::project::Project;
 use super::toolchain;
-use crate::cfg::format::LinkRecord;
+use crate::cfg::format::{LinkRecord, Records};
 use crate::ids::Fingerprint;
 use crate::instrument::RECORD_SECTION;
 use object::read::archive::ArchiveFile;
-use object::{Object, ObjectSection, ObjectSymbol};
-use std::collections::BTreeSet;
+use object::{Object, ObjectKind, ObjectSection, ObjectSymbol};
+use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 
 /// Inputs that are known as a whole begin with one of these.
@@ -58,11 +59,20 @@ fn file_of(name: &str) -> &str {
     }
 }
 
+/// The text of a linker script, if a file may be one.
+pub fn script(bytes: &[u8]) -> Option<&str> {
+    let is_code = bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"!<");
+    std::str::from_utf8(bytes).ok().filter(|_| !is_code && !bytes.contains(&0))
+}
+
 /// What goes into a program without a record of its own.
 #[derive(Default)]
 pub struct Unanalysed {
     pub inputs: Vec<(String, Fingerprint)>,
     pub names: BTreeSet<String>,
+    /// What objects have that their records do not tell; see [`LinkRecord`].
+    pub unrecorded: BTreeSet<String>,
+    pub altered: BTreeSet<Fingerprint>,
 }
 
 impl Unanalysed {
@@ -82,10 +92,12 @@ impl Unanalysed {
             return;
         }
         let file = object::File::parse(bytes);
-        let has_record = file
-            .as_ref()
-            .is_ok_and(|f| f.section_by_name(RECORD_SECTION).is_some_and(|s| s.size() > 0));
-        if has_record {
+        let section = file.as_ref().ok().and_then(|file| file.section_by_name(RECORD_SECTION));
+        if let (Ok(file), Some(section)) = (&file, section.filter(|section| section.size() > 0)) {
+            let records = section.data().ok().and_then(|data| Records::read(data).ok());
+            if file.kind() == ObjectKind::Relocatable {
+                self.compare(file, &records.unwrap_or_default());
+            }
             return;
         }
         self.inputs.push((name.to_string(), Fingerprint::of(bytes)));
@@ -93,6 +105,41 @@ impl Unanalysed {
             let symbols = file.symbols().chain(file.dynamic_symbols());
             let names = symbols.filter(|s| s.is_global() || s.is_undefined());
             self.names.extend(names.filter_map(|s| s.name().ok().map(String::from)));
+        } else if let Some(text) = script(bytes) {
+            self.names.extend(identifiers(text).map(String::from));
+        }
+    }
+
+    /// Adds a file that only says who may see which names.
+    pub fn add_list(&mut self, name: &str, bytes: &[u8]) {
+        self.inputs.push((name.to_string(), Fingerprint::of(bytes)));
+    }
+
+    /// Lays the names of an object beside its records: it may have been given other
+    /// ones since it was compiled.
+    fn compare(&mut self, object: &object::File<'_>, records: &Records) {
+        let units: Vec<_> = records.units.iter().filter_map(|unit| unit.index().ok()).collect();
+        let symbols = units.iter().flat_map(|unit| &unit.symbols).filter(|s| !s.is_static);
+        let procedures = units.iter().flat_map(|unit| &unit.procedures).filter(|p| !p.is_static);
+        let recorded: HashSet<&str> = { symbols }
+            .map(|s| s.name.as_str())
+            .chain(procedures.map(|p| p.name.as_str()))
+            .collect();
+        let mut is_altered = false;
+        for symbol in object.symbols().filter(|s| s.is_global() || s.is_undefined()) {
+            let name = symbol.name().unwrap_or_default();
+            // Behind `@` is a version. What has a dot in it compilers have made.
+            let name = name.split('@').next().unwrap_or_default();
+            let is_ours = name.contains("edgewise") || name.starts_with("__gnu_lto");
+            if name.is_empty() || name.contains('.') || is_ours || recorded.contains(name) {
+                continue;
+            }
+            is_altered |= !symbol.is_undefined();
+            self.unrecorded.insert(name.to_string());
+        }
+        if is_altered {
+            self.unrecorded.extend(recorded.into_iter().map(String::from));
+            self.altered.extend(units.iter().map(|unit| unit.fingerprint));
         }
     }
 }

@@ -7,6 +7,7 @@ mod inputs;
 pub mod ld;
 mod link;
 pub mod linked;
+mod linker_words;
 pub mod log;
 pub mod made;
 mod named;

@@ -272,6 +272,7 @@ impl Analysed<'_> {
                 detail: unit.detail,
                 files,
                 only_named: analysis.only_named.clone(),
+                contents: Vec::new(),
                 probe_count: self.probe_count,
                 symbols: analysis.symbols.clone(),
                 outside: analysis.outside,
@@ -285,6 +286,17 @@ impl Analysed<'_> {
             },
             graphs: analysis.graphs.clone(),
         }
+    }
+
+    /// What is in the files that it is made of.
+    pub fn contents(&self, job: &Job) -> Vec<Fingerprint> {
+        let files = (0..).zip(&self.analysis.files);
+        let read = |(number, file): (u32, &String)| {
+            let is_named = self.analysis.only_named.contains(&number);
+            let bytes = (!is_named).then(|| std::fs::read(job.directory.join(file)).ok());
+            bytes.flatten().map_or_else(Fingerprint::default, |bytes| Fingerprint::of(&bytes))
+        };
+        files.map(read).collect()
     }
 
     /// The text to compile, with all probes and the record in it.

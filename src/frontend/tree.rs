@@ -264,6 +264,8 @@ pub struct Decl {
     pub is_static: bool,
     pub noreturn: bool,
     pub is_weak: bool,
+    /// Runs before main or after exit, without being called.
+    pub is_constructor: bool,
     /// What most declarations, being those of headers, do not have.
     pub rare: Option<Box<Rare>>,
     /// For what has static storage inside a procedure: that procedure.
@@ -285,6 +287,7 @@ impl Decl {
             is_static: false,
             noreturn: false,
             is_weak: false,
+            is_constructor: false,
             rare: None,
             owner: None,
             acts: false,
@@ -344,8 +347,6 @@ pub struct Procedure {
     pub decl: DeclId,
     pub name: Name,
     pub is_static: bool,
-    /// Runs before main or after exit, without being called.
-    pub is_constructor: bool,
     /// Signature and attributes of this very definition.
     pub signature: Form,
     /// From the first token of the definition to its closing brace.
@@ -360,8 +361,9 @@ pub struct Procedure {
     pub addressed: Vec<(u32, Label)>,
     /// It is defined inside of another procedure.
     pub is_nested: bool,
-    /// The body acts on nothing outside of it: it holds no procedure, and
-    /// declares nothing that belongs to the file or to other units.
+    /// The body acts on nothing outside of it: it holds no procedure, declares
+    /// nothing that belongs to the file or to other units, and nothing in it acts on
+    /// the program.
     pub is_closed: bool,
 }
 
@@ -378,6 +380,14 @@ pub enum Body {
     Opaque(Problem),
     /// It was not parsed, since it is known already; or it is needed no more.
     Known,
+}
+
+/// Text that acts on the program whether it is run and named or not.
+#[derive(Clone, Copy, Debug)]
+pub struct Acting {
+    pub range: Range,
+    /// It is no declaration: all that it names counts with it.
+    pub names_count: bool,
 }
 
 /// Something the front end did not understand, and where.
@@ -398,8 +408,8 @@ pub struct Tree<'t> {
     pub procedures: Vec<Procedure>,
     /// Items of the file that were not understood.
     pub not_understood: Vec<(Range, Problem)>,
-    /// Top-level asm and pragmas that change the program as a whole.
-    pub composition: Vec<Range>,
+    /// What acts on the program as a whole, in the order of the text.
+    pub composition: Vec<Acting>,
     /// Parameter names of prototypes, which mean nothing.
     pub nameless: FxHashSet<u32>,
     /// Ranges where only a token's true value counts.

@@ -1,11 +1,12 @@
 //! The types of the history as they are on disk.
 
 use crate::ids::Fingerprint;
+use crate::trace::module::Binding;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Raised with any change of the types below or of the file's layout.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// A program at one version: the units in it and how it was linked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +18,9 @@ pub struct Program {
     pub units: Vec<Fingerprint>,
     /// Names that code in it which is not analysed defines or uses, sorted.
     pub outside_names: Vec<String>,
+    pub binding: Binding,
+    /// Units whose objects are not what their records say.
+    pub altered: Vec<Fingerprint>,
 }
 
 /// Files with the fingerprints of their content; for a file that is not there

@@ -72,7 +72,7 @@ pub fn instrument(
     add_copies(tree, analysis, &writer, &mut edits);
     redirect_label_addresses(tree, analysis, &writer, &mut edits);
     let mut out = edits.apply(&tree.text);
-    writer.postlude(&mut out, probes, record);
+    writer.postlude(tree, &mut out, probes, record);
     out
 }
 

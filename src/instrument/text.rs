@@ -1,6 +1,7 @@
 //! The C that is put in.
 
 use crate::frontend::Tree;
+use crate::frontend::lex::PragmaAt;
 use crate::frontend::tree::{Procedure, Range};
 use crate::ids::{Fingerprint, ProbeId};
 use rustc_hash::FxHashSet;
@@ -183,9 +184,17 @@ impl Writer {
         format!("__edgewise_node(__edgewise_run,{},{procedure},{node})", self.map)
     }
 
-    /// What stands behind the unit's own text.
-    pub fn postlude(&self, out: &mut Vec<u8>, probes: usize, record: &[u8]) {
+    /// What stands behind the unit's own text, and whatever pragmas are in force at
+    /// its end. Only one of them would change what it means.
+    pub fn postlude(&self, tree: &Tree<'_>, out: &mut Vec<u8>, probes: usize, record: &[u8]) {
         let map = &self.map;
+        let sets_order = |pragma: &PragmaAt| {
+            let line = &tree.text[pragma.start as usize..pragma.end as usize];
+            memchr::memmem::find(line, b"scalar_storage_order").is_some()
+        };
+        if probes > 0 && tree.tokens.pragmas.iter().any(sets_order) {
+            out.extend(b"\n#pragma scalar_storage_order default");
+        }
         if probes > 0 {
             let id: Vec<String> = self.unit.0.iter().map(u8::to_string).collect();
             let id = id.join(",");

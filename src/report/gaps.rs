@@ -56,6 +56,18 @@ impl Group<'_> {
     }
 }
 
+/// What nobody does, where it stands.
+pub fn says(gap: &Gap) -> String {
+    let Gap { procedure, text, never, .. } = gap;
+    match gap.kind {
+        Kind::Procedure => format!("no test enters {procedure}"),
+        Kind::Code => String::from("no test reaches this"),
+        Kind::Branch => {
+            format!("in no test `{text}` {}", never.as_deref().unwrap_or("goes this way"))
+        }
+    }
+}
+
 pub fn text(gaps: &[Gap]) -> String {
     let groups = groups(gaps);
     let mut out = String::new();

@@ -4,11 +4,15 @@ pub mod doctor;
 pub mod explain;
 pub mod gaps;
 pub mod graph;
+pub mod html;
 pub mod json;
+pub mod layout;
 pub mod order;
+pub mod picture;
 pub mod results;
 pub mod runners;
 pub mod shadow;
+pub mod svg;
 pub mod text;
 pub mod time;
 

@@ -231,7 +231,8 @@ fn source(mark: &str, line: &SourceLine) -> String {
     format!("    {mark} {}:{}: {}\n", line.file, line.line, short(&line.text))
 }
 
-fn short(text: &str) -> String {
+/// A text cut off where it is too long for a line.
+pub fn short(text: &str) -> String {
     const MOST: usize = 100;
     if text.chars().count() <= MOST {
         return text.to_string();

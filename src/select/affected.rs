@@ -2,12 +2,15 @@
 //! these are the nodes behind the change; within a program whatever control comes
 //! to from there, through calls, returns and later calls.
 
+use super::pairs::Target;
+use super::procedures::ProgramSelection;
 use super::program::empty_composition;
 use super::version::{ProcRef, ProgramVersion, UnitVersion};
 use crate::cfg::format::{Graph, Node, NodeKind};
-use crate::ids::NodeId;
+use crate::ids::{NodeId, ProcIx, UnitIx};
 use bitvec::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Who has one of these does not do one thing after the other, or looks up what
@@ -27,6 +30,9 @@ const UNFORESEEN: &[&str] = &[
     "timer_settime",
 ];
 
+/// A node where a version is not the other one.
+type Change = (ProcRef, NodeId);
+
 /// Nodes that can run after some nodes of a graph, and these themselves.
 pub fn within(graph: &Graph, from: impl IntoIterator<Item = NodeId>) -> BitVec {
     let mut reached = bitvec![0; graph.nodes.len()];
@@ -39,9 +45,75 @@ pub fn within(graph: &Graph, from: impl IntoIterator<Item = NodeId>) -> BitVec {
     reached
 }
 
+impl ProgramSelection<'_> {
+    /// Notes which procedures of the new version can run after a change, or could in
+    /// the old one.
+    pub fn add_affected(&mut self, all_changed: bool) {
+        let reached = if all_changed { None } else { self.affected() };
+        for (number, unit) in self.new.units.iter().enumerate() {
+            let number = UnitIx::new(number);
+            let of_unit = reached.as_ref().map(|reached| -> BTreeSet<ProcIx> {
+                let of_unit = unit.procedures(number).filter(|at| reached.contains(at));
+                of_unit.map(|at| at.procedure).collect()
+            });
+            let known = self.outcome.affected.entry(unit.fingerprint());
+            let known = known.or_insert_with(|| Some(BTreeSet::new()));
+            // A unit of several programs is affected by what is so in any of them.
+            *known = known.take().zip(of_unit).map(|(mut known, of_unit)| {
+                known.extend(of_unit);
+                known
+            });
+        }
+    }
+
+    /// None if it may be all of them.
+    fn affected(&self) -> Option<FxHashSet<ProcRef>> {
+        let (old, new) = (&self.comparison.old, self.new);
+        if !is_sequential(old) || !is_sequential(new) {
+            return None;
+        }
+        let (before, after) = self.changes();
+        let mut affected = procedures(new, &after)?;
+        // What ran after the change then, and does not now, is not what it did.
+        let gone = procedures(old, &before)?;
+        affected.extend(gone.into_iter().filter_map(|procedure| self.counterpart(procedure)));
+        Some(affected)
+    }
+
+    /// Nodes of the old and of the new version where they are not the same.
+    fn changes(&self) -> (Vec<Change>, Vec<Change>) {
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        let mut known: FxHashSet<ProcRef> = FxHashSet::default();
+        for old in self.comparison.old.procedures() {
+            let Some(new) = self.counterpart(old) else {
+                before.push((old, Graph::ENTRY));
+                continue;
+            };
+            known.insert(new);
+            if !self.differs((old, new)) {
+                continue;
+            }
+            let Some(graph) = self.walk.graphs.get(&(old, new)) else {
+                before.push((old, Graph::ENTRY));
+                after.push((new, Graph::ENTRY));
+                continue;
+            };
+            let edges = graph.edges().iter();
+            for edge in edges.filter(|edge| matches!(edge.to, Target::Reject(_))) {
+                let nodes = graph.nodes[edge.from as usize];
+                before.push((old, nodes.0));
+                after.push((new, nodes.1));
+            }
+        }
+        let new = self.new.procedures().filter(|procedure| !known.contains(procedure));
+        after.extend(new.map(|procedure| (procedure, Graph::ENTRY)));
+        (before, after)
+    }
+}
+
 /// Whether all that a program does is one thing after the other, as far as its
 /// own code tells.
-pub fn is_sequential(program: &ProgramVersion) -> bool {
+fn is_sequential(program: &ProgramVersion) -> bool {
     let mut symbols = program.units.iter().flat_map(|unit| &unit.index.symbols);
     let is_unforeseen = |name: &str| UNFORESEEN.binary_search(&name).is_ok();
     // Aliases, sections, asm of the file: who is called by what name is not plain.
@@ -56,17 +128,14 @@ pub fn is_sequential(program: &ProgramVersion) -> bool {
 }
 
 /// Procedures that can run after a change of some nodes. None if that can be any.
-pub fn procedures(
-    program: &ProgramVersion,
-    changes: &[(ProcRef, NodeId)],
-) -> Option<FxHashSet<ProcRef>> {
+fn procedures(program: &ProgramVersion, changes: &[Change]) -> Option<FxHashSet<ProcRef>> {
     let mut reach = Reach::of(program)?;
     reach.by_themselves();
     for (procedure, node) in changes {
-        reach.reach(*procedure, *node);
+        reach.reach(*procedure, *node, Way::Within);
     }
-    while let Some((procedure, node)) = reach.todo.pop() {
-        reach.go_on(procedure, node)?;
+    while let Some((procedure, node, way)) = reach.todo.pop() {
+        reach.go_on(procedure, node, way)?;
     }
     Some(reach.affected)
 }
@@ -80,9 +149,21 @@ struct Reach<'p> {
     open_calls: Vec<(ProcRef, NodeId)>,
     /// These procedures.
     open: FxHashSet<ProcRef>,
-    reached: FxHashMap<ProcRef, BitVec>,
+    /// Nodes that are reached, those of each way by themselves.
+    reached: FxHashMap<(ProcRef, Way), BitVec>,
     affected: FxHashSet<ProcRef>,
-    todo: Vec<(ProcRef, NodeId)>,
+    todo: Vec<(ProcRef, NodeId, Way)>,
+}
+
+/// How control came into a procedure after the change.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Way {
+    /// It was there when the change ran, or one that it called was: it may return to
+    /// whoever calls it.
+    Within,
+    /// By a call that came after the change: it returns behind that call, where
+    /// control comes anyway.
+    Called,
 }
 
 impl<'p> Reach<'p> {
@@ -97,10 +178,9 @@ impl<'p> Reach<'p> {
             affected: FxHashSet::default(),
             todo: Vec::new(),
         };
-        let is_library = program.global("main").is_none();
         for procedure in program.procedures() {
             let index = program.procedure(procedure);
-            if is_library && !index.is_static {
+            if !program.is_executable() && !index.is_static {
                 reach.open.insert(procedure);
             }
             let graph = program.graph(procedure)?;
@@ -117,7 +197,7 @@ impl<'p> Reach<'p> {
             }
         }
         for (number, unit) in program.units.iter().enumerate() {
-            let unit_ix = crate::ids::UnitIx::new(number);
+            let unit_ix = UnitIx::new(number);
             let taken = unit.index.address_taken.iter();
             reach.open.extend(taken.filter_map(|symbol| program.resolve(unit_ix, *symbol)));
         }
@@ -145,35 +225,35 @@ impl<'p> Reach<'p> {
         }
     }
 
-    fn reach(&mut self, procedure: ProcRef, node: NodeId) {
+    fn reach(&mut self, procedure: ProcRef, node: NodeId, way: Way) {
         let count = self.graphs.get(&procedure).map_or(0, |graph| graph.nodes.len());
-        let reached = self.reached.entry(procedure).or_insert_with(|| bitvec![0; count]);
+        let reached = self.reached.entry((procedure, way)).or_insert_with(|| bitvec![0; count]);
         if node.ix() < count && !reached.replace(node.ix(), true) {
             self.affected.insert(procedure);
-            self.todo.push((procedure, node));
+            self.todo.push((procedure, node, way));
         }
     }
 
     /// None if anything may run now.
-    fn go_on(&mut self, procedure: ProcRef, at: NodeId) -> Option<()> {
+    fn go_on(&mut self, procedure: ProcRef, at: NodeId, way: Way) -> Option<()> {
         let graph = *self.graphs.get(&procedure)?;
         for (_, edge) in graph.out_edges(at) {
-            self.reach(procedure, edge.to);
+            self.reach(procedure, edge.to, way);
         }
         let (mut callees, is_open) = callees(self.program, procedure, graph.node(at));
         if is_open {
             callees.extend(&self.open);
         }
         for callee in callees {
-            self.reach(callee, Graph::ENTRY);
+            self.reach(callee, Graph::ENTRY, Way::Called);
         }
-        if at == Graph::EXIT {
+        if at == Graph::EXIT && way == Way::Within {
             let mut callers = self.callers.get(&procedure).cloned().unwrap_or_default();
             if self.open.contains(&procedure) {
                 callers.extend(&self.open_calls);
             }
             for (caller, node) in callers {
-                self.reach(caller, node);
+                self.reach(caller, node, Way::Within);
             }
         }
         Some(())

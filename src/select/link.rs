@@ -39,7 +39,8 @@ pub fn changes_of_membership(
     found
 }
 
-fn names_defined(unit: &UnitVersion) -> impl Iterator<Item = &str> {
+/// Names that other units may take from a unit.
+pub(super) fn names_defined(unit: &UnitVersion) -> impl Iterator<Item = &str> {
     let procedures = unit.index.procedures.iter().filter(|p| !p.is_static);
     let variables = unit.index.definitions.iter().map(|d| &unit.index.symbols[d.symbol as usize]);
     let variables = variables.filter(|symbol| !symbol.is_static);

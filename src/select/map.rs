@@ -1,15 +1,10 @@
-//! The entity map: where the edges of the old procedures are in the new version,
-//! and what of that a change can affect.
+//! The entity map: where the edges of the old procedures are in the new version.
 
-use super::affected;
-use super::pairs::Target;
 use super::procedures::ProgramSelection;
 use super::version::ProcRef;
-use crate::cfg::format::Graph;
 use crate::history::carry::{ProcedureMap, UnitMap};
-use crate::ids::{NodeId, ProcIx, UnitIx};
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
+use crate::ids::{ProcIx, UnitIx};
+use rustc_hash::FxHashMap;
 
 impl ProgramSelection<'_> {
     /// Where the edges of each old procedure are now.
@@ -30,54 +25,6 @@ impl ProgramSelection<'_> {
             let known = self.outcome.map.units.entry(unit.fingerprint());
             known.and_modify(|known| merge_unit(known, &map)).or_insert(map);
         }
-    }
-
-    /// Which procedures of the new version can run after a change.
-    pub fn add_affected(&mut self, all_changed: bool) {
-        let is_sequential =
-            affected::is_sequential(&self.comparison.old) && affected::is_sequential(self.new);
-        let reached = match all_changed || !is_sequential {
-            true => None,
-            false => affected::procedures(self.new, &self.changes()),
-        };
-        for (number, unit) in self.new.units.iter().enumerate() {
-            let number = UnitIx::new(number);
-            let of_unit = reached.as_ref().map(|reached| -> BTreeSet<ProcIx> {
-                let of_unit = unit.procedures(number).filter(|at| reached.contains(at));
-                of_unit.map(|at| at.procedure).collect()
-            });
-            let known = self.outcome.affected.entry(unit.fingerprint());
-            let known = known.or_insert_with(|| Some(BTreeSet::new()));
-            // A unit of several programs is affected by what is so in any of them.
-            *known = known.take().zip(of_unit).map(|(mut known, of_unit)| {
-                known.extend(of_unit);
-                known
-            });
-        }
-    }
-
-    /// Nodes of the new version where it is not the old one any more.
-    fn changes(&self) -> Vec<(ProcRef, NodeId)> {
-        let mut changes = Vec::new();
-        let mut known: FxHashSet<ProcRef> = FxHashSet::default();
-        for old in self.comparison.old.procedures() {
-            let Some(new) = self.counterpart(old) else { continue };
-            known.insert(new);
-            if !self.differs((old, new)) {
-                continue;
-            }
-            match self.walk.graphs.get(&(old, new)) {
-                Some(graph) => {
-                    let edges = graph.edges().iter();
-                    let rejected = edges.filter(|edge| matches!(edge.to, Target::Reject(_)));
-                    changes.extend(rejected.map(|edge| (new, graph.nodes[edge.from as usize].1)));
-                }
-                None => changes.push((new, Graph::ENTRY)),
-            }
-        }
-        let new = self.new.procedures().filter(|procedure| !known.contains(procedure));
-        changes.extend(new.map(|procedure| (procedure, Graph::ENTRY)));
-        changes
     }
 
     fn procedure_map(&self, old: ProcRef) -> ProcedureMap {

@@ -22,7 +22,9 @@ pub mod version;
 pub mod walk;
 
 pub use algorithm::Algorithm;
-pub use exclude::{Exclusion, PassedOver};
+pub use exclude::{Edits, Exclusion, PassedOver, other_change};
 pub use matrix::{Matrix, Taken};
-pub use program::{Comparison, NewProgram, Options, Outcome, Outside, Statistics, compare};
+pub use program::{
+    ComparedPair, Comparison, NewProgram, Options, Outcome, Outside, Statistics, compare,
+};
 pub use reason::{EdgeReason, Reason, SourceLine};

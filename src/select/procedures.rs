@@ -3,14 +3,14 @@
 
 use super::algorithm::{self, Algorithm};
 use super::changes::ChangedDefinitions;
-use super::exclude::PassedOver;
+use super::exclude::{self, Excluded, PassedOver};
 use super::explain;
 use super::matrix::{Matrix, Taken};
 use super::one_path;
-use super::pairs::PairGraph;
+use super::pairs::{Because, PairGraph};
 use super::path;
-use super::program::{Analysed, Comparison, Options, Outcome, pair_units};
-use super::reason::Reason;
+use super::program::{Analysed, ComparedPair, Comparison, Options, Outcome, pair_units};
+use super::reason::{EdgeReason, Reason};
 use super::version::{ProcRef, ProgramVersion};
 use super::walk::{ProcPair, Walk};
 use crate::ids::{TestId, UnitIx};
@@ -43,13 +43,14 @@ impl<'a> ProgramSelection<'a> {
         outcome: &'a mut Outcome,
     ) -> Self {
         let old = &comparison.old;
+        let excluded = Excluded { exclusion: options.exclusion, edits: &comparison.edits };
         Self {
             comparison,
             new,
             matrix,
             changed,
             options,
-            walk: Walk::new(old, new, changed, options),
+            walk: Walk::new(old, new, changed, excluded, options),
             pairing: pair_units(old, new),
             judged: 0,
             keeps_to_paths: one_path::keeps_to_paths(old),
@@ -163,6 +164,50 @@ impl<'a> ProgramSelection<'a> {
         self.judge();
     }
 
+    /// Compares those of the changed procedures that nobody would be selected for who
+    /// is not selected already.
+    fn compare_for_show(&mut self) {
+        let units = self.comparison.old.units.iter().enumerate();
+        let units = units.map(|(number, unit)| (UnitIx::new(number), unit));
+        let changed = units.filter(|(number, _)| !self.is_unit_as_it_was(*number));
+        let procedures: Vec<ProcRef> =
+            changed.flat_map(|(number, unit)| unit.procedures(number)).collect();
+        for procedure in procedures {
+            if let Some(counterpart) = self.counterpart(procedure)
+                && self.differs((procedure, counterpart))
+            {
+                self.walk.from_root((procedure, counterpart));
+            }
+        }
+    }
+
+    /// Hands over the graphs of all pairs. What is found here that was not judged
+    /// says more of tests that are selected, and selects nobody.
+    pub fn keep_pairs(mut self, comparison: usize) {
+        self.compare_for_show();
+        let opened: Vec<ProcPair> = self.walk.opened.iter().map(|(pair, _)| *pair).collect();
+        for (place, pair) in opened.into_iter().enumerate() {
+            let dangers = self.reasons(pair).into_iter().zip(self.tests_behind(pair));
+            let dangers: Vec<_> = dangers.collect();
+            let is_excluded = self.walk.is_excluded(pair);
+            if place >= self.judged && !is_excluded {
+                for (reason, tests) in &dangers {
+                    let reason = Reason::Edge(Arc::new(reason.clone()));
+                    for test in tests {
+                        if let Some(known) = self.outcome.selected.get_mut(test) {
+                            known.push(reason.clone());
+                        }
+                    }
+                }
+            }
+            if let Some(graph) = self.walk.graphs.remove(&pair) {
+                let (old, new) = pair;
+                let pair = ComparedPair { comparison, old, new, graph, dangers, is_excluded };
+                self.outcome.pairs.push(pair);
+            }
+        }
+    }
+
     /// Whether a procedure may behave otherwise, as far as the index tells.
     pub(super) fn differs(&self, (old, new): ProcPair) -> bool {
         let before = self.comparison.old.procedure(old);
@@ -210,8 +255,31 @@ impl<'a> ProgramSelection<'a> {
             old: explain::procedure_line(program.unit(old.unit), old),
             new: explain::procedure_line(self.new.unit(new.unit), new),
         };
-        let is_excluded = self.walk.is_excluded((old, new));
-        self.select_all_who_entered(old, reason, is_excluded);
+        let is_passed = self.walk.is_excluded((old, new)) && self.is_edited((old, new));
+        self.select_all_who_entered(old, reason, is_passed);
+    }
+
+    /// Whether nothing but edits of excluded code makes a procedure of it another
+    /// one.
+    fn is_edited(&self, (old, new): ProcPair) -> bool {
+        let (before, after) = (self.comparison.old.procedure(old), self.new.procedure(new));
+        let graphs = self.comparison.old.graph(old).zip(self.new.graph(new));
+        let excluded = self.changed_by_exclusion(old, &before.mentions);
+        match before.fingerprint == after.fingerprint {
+            true => excluded == Some(true),
+            false => {
+                excluded != Some(false)
+                    && graphs.is_some_and(|(old, new)| exclude::texts_differ(old, new))
+            }
+        }
+    }
+
+    /// Whether all those changes of what is mentioned are excluded, if there are any.
+    fn changed_by_exclusion(&self, procedure: ProcRef, mentions: &[u32]) -> Option<bool> {
+        let index = &self.comparison.old.unit(procedure.unit).index;
+        let symbols = mentions.iter().map(|mention| &index.symbols[*mention as usize]);
+        let changes = symbols.filter_map(|symbol| self.changed.is_excluded(&index.key, symbol));
+        changes.reduce(|all, this| all && this)
     }
 
     fn select_all_who_entered(&mut self, procedure: ProcRef, reason: Reason, is_excluded: bool) {
@@ -232,6 +300,20 @@ impl<'a> ProgramSelection<'a> {
         }
     }
 
+    /// Whether a rejected edge of excluded code selects nobody.
+    fn is_passed(&self, pair: ProcPair, graph: &PairGraph, place: usize) -> bool {
+        let graphs = self.comparison.old.graph(pair.0).zip(self.new.graph(pair.1));
+        let Some((old, new)) = graphs.filter(|_| self.walk.is_excluded(pair)) else {
+            return false;
+        };
+        let reject = &graph.rejects[place];
+        // A definition may be part of the type, and so of what the node means.
+        let may_be_defined = matches!(reject.because, Because::Definition(_) | Because::Node);
+        let mentions = &old.node(old.edge(reject.edge).to).mentions;
+        exclude::leads_to_other_text(old, new, graph, place)
+            || may_be_defined && self.changed_by_exclusion(pair.0, mentions) == Some(true)
+    }
+
     /// Selects by the pairs that were opened since the last time.
     fn judge(&mut self) {
         let fresh: Vec<ProcPair> =
@@ -245,28 +327,46 @@ impl<'a> ProgramSelection<'a> {
     }
 
     fn judge_pair(&mut self, pair: ProcPair) {
-        let chain = self.chain(pair);
+        let (reasons, tests) = (self.reasons(pair), self.tests_behind(pair));
         let graph = &self.walk.graphs[&pair];
-        let mut reasons: Vec<_> = graph
-            .rejects
-            .iter()
-            .map(|reject| explain::edge_reason(&self.comparison.old, self.new, pair, reject))
-            .collect();
-        reasons.iter_mut().for_each(|reason| reason.chain.clone_from(&chain));
-        let mut tests: Vec<Vec<TestId>> = vec![Vec::new(); reasons.len()];
+        let passed: Vec<bool> =
+            (0..reasons.len()).map(|place| self.is_passed(pair, graph, place)).collect();
+        for ((reason, tests), is_passed) in reasons.into_iter().zip(tests).zip(passed) {
+            if !is_passed {
+                self.outcome.dangerous.push(reason.clone());
+            }
+            self.select_all(&tests, Reason::Edge(Arc::new(reason)), is_passed);
+        }
+    }
+
+    /// A reason for each rejected edge of a pair.
+    fn reasons(&self, pair: ProcPair) -> Vec<EdgeReason> {
+        let graph = &self.walk.graphs[&pair];
+        if graph.rejects.is_empty() {
+            return Vec::new();
+        }
+        let chain = self.chain(pair);
+        let reason = |reject| {
+            let reason = explain::edge_reason(&self.comparison.old, self.new, pair, reject);
+            EdgeReason { chain: chain.clone(), ..reason }
+        };
+        graph.rejects.iter().map(reason).collect()
+    }
+
+    /// The tests that are selected for each rejected edge of a pair.
+    fn tests_behind(&self, pair: ProcPair) -> Vec<Vec<TestId>> {
+        let graph = &self.walk.graphs[&pair];
+        let mut tests: Vec<Vec<TestId>> = vec![Vec::new(); graph.rejects.len()];
+        if graph.rejects.is_empty() {
+            return tests;
+        }
         for row in self.rows(pair.0).iter() {
             for (selected, rejects) in self.verdicts(pair, graph, row) {
                 rejects.iter().for_each(|place| tests[*place as usize].extend(&selected));
             }
         }
-        let is_excluded = self.walk.is_excluded(pair);
-        for (reason, mut tests) in reasons.into_iter().zip(tests) {
-            tests.sort_unstable();
-            if !is_excluded {
-                self.outcome.dangerous.push(reason.clone());
-            }
-            self.select_all(&tests, Reason::Edge(Arc::new(reason)), is_excluded);
-        }
+        tests.iter_mut().for_each(|tests| tests.sort_unstable());
+        tests
     }
 
     /// The rejected edges for which tests that took the same edges are selected.

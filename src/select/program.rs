@@ -3,16 +3,18 @@
 use super::algorithm::Algorithm;
 use super::callers::Calls;
 use super::changes::ChangedDefinitions;
-use super::exclude::{Exclusion, PassedOver};
+use super::exclude::{self, Edits, Excluded, Exclusion, PassedOver};
 use super::link;
 use super::matrix::Matrix;
+use super::pairs::PairGraph;
 use super::procedures::ProgramSelection;
 use super::reason::{self, EdgeReason, Reason};
-use super::version::{ProgramVersion, UnitVersion};
+use super::version::{ProcRef, ProgramVersion, UnitVersion};
 use super::walk::Status;
 use crate::cfg::format::UnitKey;
 use crate::history::carry::EntityMap;
 use crate::ids::{Fingerprint, ProcIx, TestId, UnitIx};
+use crate::trace::module::LOOK_UPS;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -22,8 +24,10 @@ use std::sync::Arc;
 pub struct Comparison {
     pub old: ProgramVersion,
     pub new: NewProgram,
-    /// Tests that ran it.
+    /// Tests that ran it, in order.
     pub tests: Vec<TestId>,
+    /// What was edited since then; needed only where code is excluded.
+    pub edits: Edits,
 }
 
 pub enum NewProgram {
@@ -42,6 +46,9 @@ pub struct Options<'o> {
     pub calls: &'o dyn Calls,
     /// Whether it is to be said what can run after the changes.
     pub wants_affected: bool,
+    /// Whether all changed procedures are compared, to be shown: also where that
+    /// selects nobody who is not selected already.
+    pub wants_pairs: bool,
 }
 
 /// What was looked at, counted.
@@ -70,6 +77,20 @@ pub struct Outcome {
     /// For units of the new version, the procedures that can run after a change; none
     /// if that may be all of them.
     pub affected: FxHashMap<Fingerprint, Option<BTreeSet<ProcIx>>>,
+    /// The pairs of procedures that were compared, if these are wanted.
+    pub pairs: Vec<ComparedPair>,
+}
+
+/// A pair of procedures with its intersection graph.
+pub struct ComparedPair {
+    /// Its place among the comparisons.
+    pub comparison: usize,
+    pub old: ProcRef,
+    pub new: ProcRef,
+    pub graph: PairGraph,
+    /// For each rejected edge, why it is, and the tests behind it.
+    pub dangers: Vec<(EdgeReason, Vec<TestId>)>,
+    pub is_excluded: bool,
 }
 
 /// A pair of procedures that a walk opened, with its final status.
@@ -87,6 +108,9 @@ pub trait Outside {
     /// Whether code that is not analysed, in a process of this program, may
     /// use or define a name.
     fn knows(&self, program: &Comparison, name: &str) -> bool;
+
+    /// Whether such code, in a process of a test, looks up names while it runs.
+    fn looks_up(&self, test: TestId) -> bool;
 }
 
 /// Compares all programs of a history with their successors.
@@ -97,7 +121,7 @@ pub fn compare(
     options: Options<'_>,
 ) -> Outcome {
     let mut outcome = Outcome::default();
-    for comparison in comparisons {
+    for (number, comparison) in comparisons.iter().enumerate() {
         let new = match &comparison.new {
             NewProgram::Version(new) => new,
             NewProgram::Unknown(what) => {
@@ -105,7 +129,7 @@ pub fn compare(
                 continue;
             }
         };
-        let changed = changed_definitions(comparisons, comparison);
+        let changed = changed_definitions(comparisons, comparison, options.exclusion);
         let mut wholes = whole_program_changes(&comparison.old, new);
         wholes.extend(changes_seen_outside(comparison, &changed, outside));
         wholes.extend(link::changes_of_membership(comparison, new, outside));
@@ -116,6 +140,9 @@ pub fn compare(
             outcome.select_all(comparison, "a file that it is made of changed");
         }
         let is_selected = !wholes.is_empty();
+        if let Some(what) = changed.seen_by_look_up() {
+            outcome.select_those_who_look_up(comparison, what, outside);
+        }
         let mut program =
             ProgramSelection::new(comparison, new, matrix, &changed, options, &mut outcome);
         if !is_selected {
@@ -125,7 +152,11 @@ pub fn compare(
         if options.wants_affected {
             program.add_affected(is_selected);
         }
+        if options.wants_pairs {
+            program.keep_pairs(number);
+        }
     }
+    exclude::select_doubtful(comparisons, options.exclusion, &mut outcome);
     outcome.selected.values_mut().for_each(reason::keep_once);
     outcome
 }
@@ -141,22 +172,48 @@ impl Outcome {
             self.select(*test, Reason::Program { program, what: what.to_string() });
         }
     }
+
+    /// Selects tests in whose processes code without graphs looks up names: it
+    /// may be any that changed.
+    fn select_those_who_look_up(
+        &mut self,
+        comparison: &Comparison,
+        what: &str,
+        outside: &dyn Outside,
+    ) {
+        for test in comparison.tests.iter().filter(|test| outside.looks_up(**test)) {
+            let program = comparison.old.path.clone();
+            let what = format!("{what}, and code that is not analysed looks up names");
+            self.select(*test, Reason::Program { program, what });
+        }
+    }
 }
 
-/// Programs that may be part of an image with this one, and it: itself and all
-/// libraries; for a library, everything.
+/// Programs that may be part of an image with this one, and it: those that some
+/// test ran beside it, and of two executables never both.
 fn image<'c>(
     comparisons: &'c [Comparison],
     this: &'c Comparison,
 ) -> impl Iterator<Item = &'c Comparison> {
-    let is_library = |program: &ProgramVersion| program.global("main").is_none();
     comparisons.iter().filter(move |other| {
-        std::ptr::eq(*other, this) || is_library(&this.old) || is_library(&other.old)
+        std::ptr::eq(*other, this)
+            || !(this.old.is_executable() && other.old.is_executable())
+                && ran_together(&this.tests, &other.tests)
     })
 }
 
+/// Whether two lists of tests, in order, have one in common.
+fn ran_together(some: &[TestId], others: &[TestId]) -> bool {
+    let (few, many) = if some.len() < others.len() { (some, others) } else { (others, some) };
+    few.iter().any(|test| many.binary_search(test).is_ok())
+}
+
 /// Changed definitions of the images that a program may be part of.
-fn changed_definitions(comparisons: &[Comparison], this: &Comparison) -> ChangedDefinitions {
+fn changed_definitions(
+    comparisons: &[Comparison],
+    this: &Comparison,
+    exclusion: &dyn Exclusion,
+) -> ChangedDefinitions {
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for program in image(comparisons, this) {
         before.push(&program.old);
@@ -164,7 +221,8 @@ fn changed_definitions(comparisons: &[Comparison], this: &Comparison) -> Changed
             after.push(new);
         }
     }
-    ChangedDefinitions::between(&before, &after)
+    let excluded = Excluded { exclusion, edits: &this.edits };
+    ChangedDefinitions::between(&before, &after, Some(excluded))
 }
 
 /// Whether any unit is another one, in the images that a program may be part of.
@@ -195,6 +253,7 @@ fn whole_program_changes(old: &ProgramVersion, new: &ProgramVersion) -> Vec<Stri
     if old.link != new.link {
         found.push(String::from("it is linked with other flags or other objects"));
     }
+    found.extend(named_otherwise(old, new));
     let pairing = pair_units(old, new);
     for (unit, successor) in old.units.iter().zip(&pairing) {
         let source = &unit.index.key.source;
@@ -204,7 +263,13 @@ fn whole_program_changes(old: &ProgramVersion, new: &ProgramVersion) -> Vec<Stri
             }
             continue;
         };
-        if unit.fingerprint() == successor.fingerprint() {
+        let (before, after) = (unit.fingerprint(), successor.fingerprint());
+        let was_altered = old.altered.contains(&before);
+        let is_altered = new.altered.contains(&after);
+        if (was_altered || is_altered) && (before != after || was_altered != is_altered) {
+            found.push(format!("{source} changed, and its object has other names than it says"));
+        }
+        if before == after {
             continue;
         }
         if unit.index.how != successor.index.how {
@@ -230,6 +295,21 @@ fn whole_program_changes(old: &ProgramVersion, new: &ProgramVersion) -> Vec<Stri
     found
 }
 
+/// A name of the program that its objects use beside what their sources say, in one
+/// version and not in the other.
+fn named_otherwise(old: &ProgramVersion, new: &ProgramVersion) -> Option<String> {
+    if old.outside_names == new.outside_names {
+        return None;
+    }
+    let [before, after] = [old, new].map(|p| p.outside_names.iter().collect::<FxHashSet<_>>());
+    let units = old.units.iter().chain(&new.units);
+    let defined: FxHashSet<&str> = units.flat_map(|unit| link::names_defined(unit)).collect();
+    let mut names = before.symmetric_difference(&after).collect::<Vec<_>>();
+    names.sort_unstable();
+    let name = names.into_iter().find(|name| defined.contains(name.as_str()))?;
+    Some(format!("objects in it use `{name}`, which their sources do not say, or do so no more"))
+}
+
 /// Changed definitions that code without graphs may see: a library that is
 /// interposed, an object that was not analysed, a look-up by name.
 fn changes_seen_outside(
@@ -237,7 +317,7 @@ fn changes_seen_outside(
     changed: &ChangedDefinitions,
     outside: &dyn Outside,
 ) -> Vec<String> {
-    let looks_up = ["dlsym", "dlvsym"].iter().find(|name| {
+    let looks_up = LOOK_UPS.iter().find(|name| {
         let units = &comparison.old.units;
         units.iter().any(|unit| unit.index.symbols.iter().any(|symbol| symbol.name == **name))
     });

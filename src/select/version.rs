@@ -2,10 +2,12 @@
 //! only when asked for.
 
 use crate::cfg::format::{
-    FormatError, Graph, Part, ProcedureIndex, RawRecord, UnitIndex, UnitRecord,
+    FormatError, Graph, Part, ProcedureIndex, RawRecord, Symbol, UnitIndex, UnitRecord,
 };
+use crate::history::format::Program;
 use crate::ids::{Fingerprint, ProcIx, UnitIx};
-use rustc_hash::FxHashMap;
+use crate::trace::module::Binding;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -127,6 +129,14 @@ impl UnitVersion {
         named.get(name).copied()
     }
 
+    /// Whether it defines a name for others.
+    pub fn defines(&self, name: &str) -> bool {
+        let is_it = |symbol: &Symbol| !symbol.is_static && symbol.name == name;
+        let definitions = &self.index.definitions;
+        self.named(name, false).is_some()
+            || definitions.iter().any(|d| is_it(&self.index.symbols[d.symbol as usize]))
+    }
+
     pub fn file(&self, place: crate::cfg::format::Place) -> &str {
         self.index.files.get(place.file as usize).map_or("", String::as_str)
     }
@@ -146,18 +156,19 @@ pub struct ProgramVersion {
     pub units: Vec<Arc<UnitVersion>>,
     /// Names that code in it which is not analysed defines or uses, sorted.
     pub outside_names: Vec<String>,
+    pub binding: Binding,
+    /// Units whose objects are not what their records say.
+    pub altered: Vec<Fingerprint>,
+    /// Names that the linker leads elsewhere, but in the units that define them.
+    wrapped: FxHashSet<String>,
     globals: FxHashMap<String, ProcRef>,
     /// Other definitions of the same names (weak, inline).
     others: FxHashMap<String, Vec<ProcRef>>,
 }
 
 impl ProgramVersion {
-    pub fn new(
-        path: String,
-        link: Fingerprint,
-        units: Vec<Arc<UnitVersion>>,
-        outside_names: Vec<String>,
-    ) -> Self {
+    /// A program of a history, with its units.
+    pub fn new(program: Program, units: Vec<Arc<UnitVersion>>) -> Self {
         let mut globals = FxHashMap::default();
         let mut others: FxHashMap<String, Vec<ProcRef>> = FxHashMap::default();
         for (unit_ix, unit) in units.iter().enumerate() {
@@ -171,7 +182,15 @@ impl ProgramVersion {
                 }
             }
         }
-        Self { path, link, units, outside_names, globals, others }
+        let Program { path, link, outside_names, binding, altered, .. } = program;
+        let wrapped = outside_names.iter().filter_map(|name| name.strip_prefix("__wrap_"));
+        let wrapped = wrapped.map(String::from).collect();
+        Self { path, link, units, outside_names, binding, altered, wrapped, globals, others }
+    }
+
+    /// Whether it counts for a name in which unit it is defined.
+    pub fn is_wrapped(&self, name: &str) -> bool {
+        self.wrapped.contains(name)
     }
 
     pub fn unit(&self, unit: UnitIx) -> &UnitVersion {
@@ -184,6 +203,11 @@ impl ProgramVersion {
 
     pub fn graph(&self, at: ProcRef) -> Option<&Graph> {
         self.unit(at.unit).graph(at.procedure)
+    }
+
+    /// Whether no other executable is ever in a process with it.
+    pub fn is_executable(&self) -> bool {
+        self.binding != Binding::Library
     }
 
     pub fn global(&self, name: &str) -> Option<ProcRef> {
@@ -209,7 +233,7 @@ impl ProgramVersion {
         let name = &procedure.name;
         procedure.is_static
             || !procedure.is_weak
-                && self.global("main").is_some()
+                && self.is_executable()
                 && !self.others.contains_key(name)
                 && self.outside_names.binary_search(name).is_err()
     }

@@ -8,10 +8,11 @@
 //! compare each procedure by itself, passes them all.
 
 use super::changes::ChangedDefinitions;
+use super::exclude::Excluded;
 use super::pairs::{Because, PairBuilder, PairGraph, PairIx};
 use super::program::Options;
 use super::version::{ProcRef, ProgramVersion};
-use crate::cfg::format::{Graph, Node};
+use crate::cfg::format::{Graph, Node, Symbol};
 use crate::ids::{Fingerprint, UnitIx};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
@@ -34,6 +35,7 @@ pub struct Walk<'p> {
     pub old: &'p ProgramVersion,
     pub new: &'p ProgramVersion,
     changed: &'p ChangedDefinitions,
+    excluded: Excluded<'p>,
     options: Options<'p>,
     /// The paper's proctable, keyed by both sides.
     pub proctable: FxHashMap<ProcPair, Status>,
@@ -71,12 +73,14 @@ impl<'p> Walk<'p> {
         old: &'p ProgramVersion,
         new: &'p ProgramVersion,
         changed: &'p ChangedDefinitions,
+        excluded: Excluded<'p>,
         options: Options<'p>,
     ) -> Self {
         Self {
             old,
             new,
             changed,
+            excluded,
             options,
             proctable: FxHashMap::default(),
             opened: Vec::new(),
@@ -170,8 +174,8 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Whether nobody is selected for what is in a procedure. One that left the
-    /// excluded code is not excluded any more.
+    /// Whether nobody is selected for what was edited in a procedure. One that left
+    /// the excluded code is not excluded any more.
     pub fn is_excluded(&self, (old, new): ProcPair) -> bool {
         self.holds(self.old, old) && self.holds(self.new, new)
     }
@@ -184,7 +188,7 @@ impl<'p> Walk<'p> {
     fn holds(&self, program: &ProgramVersion, at: ProcRef) -> bool {
         let procedure = program.procedure(at);
         let file = program.unit(at.unit).file(procedure.place);
-        self.options.exclusion.holds(file, &procedure.name)
+        self.excluded.holds(file, &procedure.name)
     }
 
     /// Nobody passes a pair. Those who did, while it was not known, are walked
@@ -290,15 +294,18 @@ impl<'p> Walk<'p> {
         None
     }
 
-    /// In a procedure that moved, a name that is static where it was: it means
-    /// something else where it is.
+    /// In a procedure that moved, a name that is static where it was, or that the
+    /// linker leads elsewhere but where it is defined: it means something else.
     fn static_elsewhere(&self, pair: ProcPair, node: &Node) -> Option<String> {
         let (old, new) = (self.old.unit(pair.0.unit), self.new.unit(pair.1.unit));
         if old.index.key == new.index.key {
             return None;
         }
         let mut mentions = node.mentions.iter().map(|m| &old.index.symbols[*m as usize]);
-        mentions.find(|symbol| symbol.is_static).map(|symbol| symbol.name.clone())
+        let is_led_elsewhere =
+            |name: &str| self.old.is_wrapped(name) && old.defines(name) != new.defines(name);
+        let is_another = |symbol: &&Symbol| symbol.is_static || is_led_elsewhere(&symbol.name);
+        mentions.find(is_another).map(|symbol| symbol.name.clone())
     }
 
     /// A name that a node mentions and whose definition changed.

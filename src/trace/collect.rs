@@ -3,7 +3,7 @@
 use super::cases::{Probes, Traced};
 use super::derive::{Derivation, EdgeBits, Reading};
 use super::format::{LOADED_NAME, PATH_SUFFIX, TRACE_SUFFIX, TraceFile, UNCLEAN_PREFIX};
-use super::module::{Module, ModuleError, is_code};
+use super::module::{Binding, Module, ModuleError, is_code};
 use super::paths::{self, Logs, Walked};
 use super::uses::Uses;
 use crate::cfg::format::{RawRecord, UnitIndex};
@@ -21,6 +21,9 @@ pub struct ProgramRan {
     pub link: Fingerprint,
     pub units: Vec<Arc<LoadedUnit>>,
     pub outside_names: Vec<String>,
+    pub binding: Binding,
+    /// Units whose objects are not what their records say.
+    pub altered: Vec<Fingerprint>,
     /// It was linked without us, so nobody noted what else is in it.
     is_linked_elsewhere: bool,
     /// It left no trace, although a process of the test ran it or may have done so.
@@ -47,7 +50,9 @@ impl ProgramRan {
         for unit in &self.units {
             let id = unit.index.fingerprint;
             let row = match probes.get(&id) {
-                _ if unit.index.untouched.is_some() => unit.full_row(),
+                _ if unit.index.untouched.is_some() || self.altered.contains(&id) => {
+                    unit.full_row()
+                }
                 Some(probes) if probes.len() == unit.index.probe_count as usize => {
                     unit.edges_taken(probes, reading)
                 }
@@ -291,7 +296,9 @@ impl Collector {
             let program = self.program(module)?;
             let everything = module.everything();
             let calls_main = program.mentions_main();
-            for unit in &program.units {
+            let is_altered =
+                |unit: &Arc<LoadedUnit>| program.altered.contains(&unit.index.fingerprint);
+            for unit in program.units.iter().filter(|unit| !is_altered(unit)) {
                 unit.count_entries(&everything, module.processes, calls_main, &mut entries);
             }
             trace.processes = trace.processes.max(module.processes);
@@ -467,6 +474,8 @@ pub fn load(module: Module) -> Result<ProgramRan, ModuleError> {
     let link = module.records.link_fingerprint();
     let outside_names = module.records.outside_names();
     let is_linked_elsewhere = !module.records.has_link();
+    let binding = module.binding();
+    let altered = module.records.altered();
     let mut units = Vec::new();
     for raw in module.records.units {
         let index = raw.index().map_err(damaged)?;
@@ -475,6 +484,14 @@ pub fn load(module: Module) -> Result<ProgramRan, ModuleError> {
         let known = Mutex::default();
         units.push(Arc::new(LoadedUnit { index, raw, derivation, known }));
     }
-    let path = module.path;
-    Ok(ProgramRan { path, link, units, outside_names, is_linked_elsewhere, is_untraced: false })
+    Ok(ProgramRan {
+        path: module.path,
+        link,
+        units,
+        outside_names,
+        binding,
+        altered,
+        is_linked_elsewhere,
+        is_untraced: false,
+    })
 }

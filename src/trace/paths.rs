@@ -72,7 +72,8 @@ pub struct Walked {
     perhaps: FxHashSet<(usize, NodeId, NodeId)>,
     /// Nodes at which a forked process went on with a run of its parent.
     resumed: FxHashSet<(usize, NodeId)>,
-    /// Nodes after which a run logged no other.
+    /// Nodes after which a run logged no other, or perhaps another from where it came
+    /// back to.
     last: FxHashSet<(usize, NodeId)>,
     /// The different paths of each procedure; none if one is not known in full.
     paths: BTreeMap<usize, Option<FxHashSet<Vec<u32>>>>,
@@ -225,6 +226,7 @@ impl Walked {
         let mut sources = returned_from(graph, run, from, node);
         if !sources.is_empty() {
             run.path = None;
+            self.last.insert((procedure, from));
         }
         if sources.is_empty() && self.taken.contains(&(procedure, from, node)) {
             return;
@@ -331,15 +333,11 @@ pub fn is_logged(index: &UnitIndex) -> bool {
     index.detail.granularity == Granularity::Path && index.untouched.is_none()
 }
 
-/// The calls of setjmp of a run from which a step may come, where the node
-/// before it may have been left by longjmp.
+/// The calls of setjmp of a run from which a step may come. Any node may have been
+/// left by longjmp: by a call, or by the handler of a signal.
 fn returned_from(graph: &Graph, run: &Run, from: NodeId, to: NodeId) -> Vec<NodeId> {
-    let mut setjmps = run.setjmps.clone();
-    if !setjmps.is_empty() && (calls(graph.node(from)) || passes_call(graph, from)) {
-        setjmps.retain(|setjmp| *setjmp != from && leads(graph, *setjmp, to));
-        return setjmps;
-    }
-    Vec::new()
+    let setjmps = run.setjmps.iter().copied();
+    setjmps.filter(|setjmp| *setjmp != from && leads(graph, *setjmp, to)).collect()
 }
 
 fn calls(node: &Node) -> bool {
@@ -376,13 +374,4 @@ fn leads(graph: &Graph, from: NodeId, to: NodeId) -> bool {
         }
     }
     false
-}
-
-/// Whether a node may run behind this that calls something before it logs that
-/// it runs, if it ever does.
-fn passes_call(graph: &Graph, from: NodeId) -> bool {
-    (0..graph.nodes.len()).map(NodeId::new).any(|node| {
-        let is_late = graph.node(node).logged != Logged::Begun;
-        is_late && calls(graph.node(node)) && leads(graph, from, node)
-    })
 }

@@ -40,8 +40,10 @@ const UNSEEN: u16 = 64;
 /// A process was killed, or jumped away, while it noted something.
 const CUT: &[u8] = b"a process was interrupted while it noted a file";
 
+/// Where git keeps what it knows.
+const GIT: &str = ".git";
 /// Directories that hold no files of a project.
-const SKIPPED: &[&str] = &[".git", ".hg", ".svn", ".edgewise"];
+const SKIPPED: &[&str] = &[GIT, ".hg", ".svn", ".edgewise"];
 
 /// The files that the processes of a test used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +52,8 @@ pub struct Uses {
     pub files: BTreeMap<PathBuf, Use>,
     /// Programs that were executed by an absolute path, wherever they are.
     pub programs: BTreeSet<PathBuf>,
+    /// They asked for what git knows of the project.
+    pub asks_git: bool,
     /// Why some uses may be missing, if so.
     pub incomplete: Option<String>,
 }
@@ -59,6 +63,7 @@ impl Default for Uses {
         Self {
             files: BTreeMap::new(),
             programs: BTreeSet::new(),
+            asks_git: false,
             incomplete: Some(String::from("no file use was recorded")),
         }
     }
@@ -244,6 +249,7 @@ impl Uses {
             }
         }
         self.programs.extend(later.programs);
+        self.asks_git |= later.asks_git;
         self.incomplete = self.incomplete.take().or(later.incomplete);
     }
 }
@@ -284,6 +290,7 @@ fn parse(Log { head, records }: &Log, more: &[u8], first: Option<u32>) -> Option
         if !(READ..=EXECUTED).contains(&record.kind) {
             continue;
         }
+        uses.asks_git |= asks_git(inside, record.kind, || shown.join(inside).exists());
         let is_skipped = |part: &OsStr| SKIPPED.iter().any(|skipped| part == *skipped);
         if !inside.iter().any(is_skipped) {
             note(&mut uses.files, shown.join(inside), record.kind);
@@ -293,6 +300,17 @@ fn parse(Log { head, records }: &Log, more: &[u8], first: Option<u32>) -> Option
         used.listed |= used.read && path.is_dir();
     }
     Some(uses)
+}
+
+/// Whether who uses a file wants to know what git knows: reads in its directory, or
+/// follows what leads to that, or looks for it in vain to go on above the project.
+fn asks_git(inside: &Path, kind: u16, is_there: impl Fn() -> bool) -> bool {
+    let Ok(below) = inside.strip_prefix(GIT) else { return false };
+    match kind {
+        WRITTEN => false,
+        LOOKED_FOR if below.as_os_str().is_empty() => !is_there(),
+        _ => true,
+    }
 }
 
 fn note(files: &mut BTreeMap<PathBuf, Use>, path: PathBuf, kind: u16) {

@@ -3,6 +3,7 @@
 #![allow(dead_code)]
 
 pub mod compare;
+pub mod misses;
 mod reached;
 pub mod rules;
 

@@ -123,7 +123,8 @@ impl Callers {
                 }
                 continue;
             }
-            if matches!(this.name, kw::ATTRIBUTE | kw::ASM) {
+            // Outside of bodies all strings were looked at.
+            if in_body && matches!(this.name, kw::ATTRIBUTE | kw::ASM) {
                 strings_behind(tree, token).for_each(|text| remove_words(tree, text, candidates));
             }
             if this.name == kw::SIZEOF && in_body {
@@ -162,7 +163,7 @@ impl Callers {
 fn is_plain(tree: &Tree<'_>, procedure: &Procedure) -> bool {
     let decl = &tree.decls[procedure.decl.ix()];
     !procedure.is_nested
-        && !procedure.is_constructor
+        && !decl.is_constructor
         && !decl.acts
         && !decl.is_weak
         && decl.link_name().is_none()

@@ -121,8 +121,9 @@ impl UnitBuilder<'_, '_> {
 
     pub(super) fn composition(&self) -> Fingerprint {
         let mut hasher = FpHasher::new("composition");
-        for range in &self.tree.composition {
-            self.meanings.hash_pieces(&[Piece::Tokens(*range)], Lines::Symbolic, &mut hasher);
+        for acting in &self.tree.composition {
+            let text = [Piece::Tokens(acting.range)];
+            self.meanings.hash_pieces(&text, Lines::Symbolic, &mut hasher);
         }
         for pragma in &self.meanings.pragmas.of_the_program {
             hasher.str(pragma);
@@ -134,22 +135,26 @@ impl UnitBuilder<'_, '_> {
         hasher.finish()
     }
 
-    /// Names that asm at file level and pragmas of the program tie together:
-    /// they act, and through them whatever they name.
+    /// Names that asm and pragmas of the program tie together: they act, and
+    /// through them whatever they name.
     pub(super) fn bonds(&mut self) -> Vec<Definition> {
-        let mut bonds: Vec<Vec<String>> = Vec::new();
-        for range in &self.tree.composition {
-            let words = self.symbols.words_in_strings(*range);
-            bonds.push(words);
+        let mut bonds: Vec<(Vec<String>, Option<Range>)> = Vec::new();
+        for acting in &self.tree.composition {
+            let words = self.symbols.words_in_strings(acting.range);
+            bonds.push((words, acting.names_count.then_some(acting.range)));
         }
         for pragma in &self.meanings.pragmas.of_the_program {
-            bonds.push(words(pragma).map(String::from).collect());
+            bonds.push((words(pragma).map(String::from).collect(), None));
         }
         let mut found = Vec::new();
-        for (number, names) in bonds.into_iter().enumerate() {
+        for (number, (names, range)) in bonds.into_iter().enumerate() {
             let mut fingerprint = FpHasher::new("bond");
             names.iter().for_each(|name| fingerprint.str(name));
-            let mentions = names.iter().map(|name| self.symbols.named(name)).collect();
+            let mut mentions: Vec<u32> =
+                names.iter().map(|name| self.symbols.named(name)).collect();
+            mentions.extend(
+                range.into_iter().flat_map(|range| self.symbols.mentions(&[Piece::Tokens(range)])),
+            );
             let name = format!("asm#{number}");
             found.push(Definition {
                 symbol: self.symbols.intern(Symbol { name, is_static: true }),

@@ -144,7 +144,7 @@ fn analyse_with(
             fingerprint: unit.graph_fingerprint(&graph),
             name,
             is_static: procedure.is_static,
-            is_constructor: procedure.is_constructor,
+            is_constructor: decl.is_constructor,
             is_weak: decl.is_weak,
             again: None,
             unprobed: false,

@@ -5,14 +5,15 @@ use crate::compiler::plan::{self, Plan};
 use crate::compiler::preprocess;
 use crate::compiler::project::Project;
 use crate::compiler::unit::{self, Unit};
-use crate::report::graph;
-use anyhow::{Context, bail};
+use crate::report::picture::Picture;
+use crate::report::{graph, svg};
+use anyhow::{Context, anyhow, bail};
 use rustc_hash::FxHashMap;
 
 /// Print the control-flow graph of a procedure
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  edgewise cfg src/main.c main -- -Iinclude\n  edgewise cfg --format dot a.c f | dot -Tsvg > f.svg"
+    after_help = "Examples:\n  edgewise cfg src/main.c main -- -Iinclude\n  edgewise cfg --svg a.c f > f.svg\n  edgewise cfg --format dot a.c f | dot -Tsvg > f.svg"
 )]
 pub struct Args {
     /// The C source
@@ -21,6 +22,9 @@ pub struct Args {
     function: Option<String>,
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    /// The same as --format svg: a picture of one procedure
+    #[arg(long, conflicts_with = "format")]
+    svg: bool,
     /// Arguments for the compiler
     #[arg(last = true)]
     flags: Vec<String>,
@@ -30,9 +34,17 @@ pub struct Args {
 enum Format {
     Text,
     Dot,
+    /// A picture of one procedure
+    Svg,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<i32> {
+    let format = if args.svg { Format::Svg } else { args.format };
+    if format == Format::Svg && args.function.is_none() {
+        bail!(
+            "a picture is of one procedure\nhint: name it behind the file, as in `edgewise cfg --svg a.c main`"
+        );
+    }
     let directory = std::env::current_dir().context("no working directory")?;
     let project = Project::at(&directory);
     let mut words = args.flags.clone();
@@ -59,11 +71,22 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         if let Some(why) = &procedure.opaque {
             eprintln!("{} is opaque: {why}", procedure.name);
         }
-        let picture = match args.format {
+        let picture = match format {
             Format::Text => graph::text(&record.index, &procedure.name, graph),
             Format::Dot => graph::dot(&record.index, &procedure.name, graph),
+            Format::Svg => svg::document(&Picture::of(&record.index, graph), &procedure.name)
+                .map_err(|why| {
+                    anyhow!(
+                        "{}: {why}\nhint: `--format text` and `--format dot` take graphs of any size",
+                        procedure.name
+                    )
+                })?,
         };
         println!("{}", picture.trim_end());
+        // Nested procedures may share a name; a document holds one picture.
+        if format == Format::Svg {
+            break;
+        }
     }
     match &args.function {
         Some(name) if !found => bail!("{} defines no procedure `{name}`", args.file),

@@ -1,18 +1,12 @@
 //! `edgewise gaps`: changed code that no test reaches.
 
-use crate::cfg::format::Graph;
 use crate::cli::exit;
 use crate::cli::files::Files;
-use crate::cli::reached::{Procedure, Reached};
+use crate::cli::new_code::{self, NewCode};
 use crate::cli::versions;
 use crate::cli::workspace::Workspace;
-use crate::history::store::StoreError;
-use crate::ids::{EdgeId, Fingerprint};
 use crate::report;
-use crate::select::gaps::{self, Gap};
 use anyhow::bail;
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
 
 /// Say which code is new or changed, and reached by no test
 ///
@@ -59,52 +53,8 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         bail!("that is the last version itself\nhint: `edgewise history log` lists them");
     }
     let files = Files::scan(&workspace)?;
-    let then = history.common_files()?;
     let earlier = workspace.history()?.go_to(base.id)?;
-    let before = Reached::new(&earlier, |_| true)?;
-    let now = Reached::new(&history, |_| true)?;
-    let indexes = || before.units().flat_map(|unit| &unit.index.procedures);
-    let same: FxHashSet<Fingerprint> = indexes().map(|index| index.fingerprint).collect();
-    // By file and name: that is how a procedure is found again.
-    let mut known: FxHashMap<(String, String), Vec<Graph>> = FxHashMap::default();
-    let mut changed: FxHashSet<&str> = FxHashSet::default();
-    for unit in now.units() {
-        let procedures = unit.index.procedures.iter();
-        changed
-            .extend(procedures.filter(|p| !same.contains(&p.fingerprint)).map(|p| p.name.as_str()));
-    }
-    before.each::<StoreError>(
-        |_, index| changed.contains(index.name.as_str()),
-        |procedure| {
-            known.entry(name(procedure)).or_default().push(procedure.graph.clone());
-            Ok(())
-        },
-    )?;
-    let mut open: BTreeSet<Gap> = BTreeSet::new();
-    // What is in several units, an inline function say, is reached in one of them.
-    let mut reached: FxHashSet<(String, u32, String, Option<String>)> = FxHashSet::default();
-    let mut stale = BTreeSet::new();
-    now.each::<StoreError>(
-        |_, index| !same.contains(&index.fingerprint),
-        |procedure| {
-            let name = name(procedure);
-            if then.get(&name.0) != files.now.get(&name.0) {
-                stale.insert(name.0.clone());
-            }
-            let earlier: Vec<&Graph> = known.get(&name).into_iter().flatten().collect();
-            let taken = |edge: EdgeId| procedure.tests_on_edge(edge).any();
-            for place in gaps::places(procedure.unit, procedure.place, &earlier, &taken) {
-                if place.is_reached {
-                    reached.insert(key(&place.gap));
-                } else {
-                    open.insert(place.gap);
-                }
-            }
-            Ok(())
-        },
-    )?;
-    let is_reached = |gap: &Gap| reached.contains(&key(gap));
-    let gaps: Vec<Gap> = open.into_iter().filter(|gap| !is_reached(gap)).collect();
+    let NewCode { gaps, stale, .. } = new_code::find(&earlier, &history, &files.now)?;
     match args.format {
         Format::Text => print!("{}", report::gaps::text(&gaps)),
         Format::Github => print!("{}", report::gaps::github(&gaps)),
@@ -124,13 +74,4 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         );
     }
     Ok(exit::OK)
-}
-
-fn name(procedure: &Procedure<'_>) -> (String, String) {
-    (procedure.file(procedure.index.place).to_string(), procedure.index.name.clone())
-}
-
-/// What makes two gaps the same, whichever unit they are in.
-fn key(gap: &Gap) -> (String, u32, String, Option<String>) {
-    (gap.file.clone(), gap.line, gap.text.clone(), gap.never.clone())
 }

@@ -9,6 +9,7 @@ pub mod gaps;
 pub mod history;
 pub mod init;
 pub mod instrument;
+pub mod report;
 pub mod run;
 pub mod select;
 pub mod test;

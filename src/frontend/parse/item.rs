@@ -65,9 +65,9 @@ impl Parser<'_, '_> {
             while matches!(self.word(), Some(kw::VOLATILE | kw::INLINE)) {
                 self.advance();
             }
-            self.skip_group()?;
+            let group = self.skip_group()?;
             self.expect(";")?;
-            self.tree.composition.push(Range::new(start, self.at));
+            self.note_asm(start, group);
             return Ok(());
         }
         let start = self.at;
@@ -189,8 +189,10 @@ impl Parser<'_, '_> {
         let has_more = ranges.iter().any(|range| self.has_attributes(*range));
         let (link_name, alias_of) = if has_more { self.other_names(&ranges) } else { (None, None) };
         let is_weak = has_more && ranges.iter().any(|range| self.names_weak(*range));
+        let is_constructor = has_more && ranges.iter().any(|range| self.names_constructor(*range));
         let known = &mut self.tree.decls[decl.ix()];
         known.is_weak |= is_weak;
+        known.is_constructor |= is_constructor;
         if link_name.is_some() {
             known.rare().link_name = link_name;
         }
@@ -244,7 +246,6 @@ impl Parser<'_, '_> {
         let Some((token, name)) = declarator.name else {
             return self.stop("expected a name");
         };
-        let is_constructor = self.names_constructor(Range::new(start, self.at));
         let all = Range::new(start, self.at);
         self.note_composition(all, Range::new(self.at, self.at));
         let mut signature = Form { pieces: form.pieces.clone(), at: form.at, end: form.end };
@@ -269,6 +270,7 @@ impl Parser<'_, '_> {
             return Ok(());
         }
         let others = self.tree.procedures.len();
+        let (acting, asm) = (self.tree.composition.len(), self.plain_asm.len());
         let known = self.known.get(self.definitions).copied().flatten();
         self.definitions += 1;
         let is_known = known.is_some_and(|known| self.tree.fingerprint(body_range) == known);
@@ -288,6 +290,9 @@ impl Parser<'_, '_> {
                 self.at = close;
                 // Those inside of it are part of what was not understood.
                 self.tree.procedures.truncate(others);
+                self.tree.composition.truncate(acting);
+                self.plain_asm.truncate(asm);
+                self.note_opaque(body_range);
                 (open, Body::Opaque(problem))
             }
         };
@@ -303,7 +308,6 @@ impl Parser<'_, '_> {
             decl,
             name,
             is_static,
-            is_constructor,
             signature,
             range,
             body_range,
@@ -347,6 +351,7 @@ impl Parser<'_, '_> {
         self.procedure =
             Some(InProcedure { name: outer.name, declared, nesting, labels, is_closed });
         let noreturn = noreturn || specifiers.noreturn;
+        self.note_composition(Range::new(start, self.at), Range::new(self.at, self.at));
         let decl = self.declare_nested(name, noreturn, form);
         self.tree.refs.set(token, Ref::Decl(decl));
         if let Some(procedure) = &mut self.procedure {
@@ -367,7 +372,6 @@ impl Parser<'_, '_> {
             decl,
             name,
             is_static: true,
-            is_constructor: false,
             signature,
             range: Range::new(start, close),
             body_range,
@@ -504,36 +508,5 @@ impl Parser<'_, '_> {
                 b"constructor" | b"__constructor__" | b"destructor" | b"__destructor__"
             )
         })
-    }
-
-    /// Declarations that act on the program without being named: what is said
-    /// for all declarators, and for this one.
-    fn note_composition(&mut self, shared: Range, own: Range) -> bool {
-        if !self.has_attributes(shared) && !self.has_attributes(own) {
-            return false;
-        }
-        let acts = (shared.start..shared.end).chain(own.start..own.end).any(|token| {
-            let text = self.tree.token_text(token);
-            let text = text.strip_prefix(b"__").unwrap_or(text);
-            let text = text.strip_suffix(b"__").unwrap_or(text);
-            matches!(
-                text,
-                b"section"
-                    | b"used"
-                    | b"retain"
-                    | b"constructor"
-                    | b"destructor"
-                    | b"alias"
-                    | b"ifunc"
-                    | b"weak"
-                    | b"weakref"
-                    | b"symver"
-            )
-        });
-        let acts = acts && !self.in_system_file(shared.start);
-        if acts {
-            self.tree.composition.extend([shared, own]);
-        }
-        acts
     }
 }

@@ -4,6 +4,7 @@
 //! file scope, that item counts as not understood. It never fails and never
 //! guesses.
 
+mod acting;
 mod constant;
 mod decl;
 mod expr;
@@ -66,8 +67,11 @@ pub fn parse<'t>(
         system_files,
         known,
         definitions: 0,
+        plain_asm: Vec::new(),
+        has_asm_macros: false,
     };
     parser.items();
+    parser.settle_asm();
     let mut tree = parser.tree;
     tree.decls.shrink_to_fit();
     tree.procedures.shrink_to_fit();
@@ -96,6 +100,10 @@ struct Parser<'t, 'k> {
     known: &'k [Option<Fingerprint>],
     /// How many procedures of the project were defined so far.
     definitions: usize,
+    /// Asm in bodies that does nothing before it is run, if it uses no macros.
+    plain_asm: Vec<Range>,
+    /// Whether some asm may define a macro.
+    has_asm_macros: bool,
 }
 
 /// What is known of the procedure whose body is being parsed.

@@ -286,6 +286,7 @@ impl Parser<'_, '_> {
     }
 
     fn asm_statement(&mut self) -> Parse<StmtKind> {
+        let start = self.at;
         self.advance();
         let mut jumps = false;
         while let Some(word @ (kw::VOLATILE | kw::INLINE | kw::GOTO)) = self.word() {
@@ -297,6 +298,7 @@ impl Parser<'_, '_> {
         }
         let group = self.skip_group()?;
         self.expect(";")?;
+        self.note_asm(start, group);
         if jumps { Ok(StmtKind::AsmGoto(self.asm_labels(group)?)) } else { Ok(StmtKind::Asm) }
     }
 
@@ -363,6 +365,9 @@ impl Parser<'_, '_> {
             kids.extend(declarator.sizes);
             let decl = self.declare_local(&specifiers, is_function, name, noreturn, form);
             self.tree.refs.set(token, Ref::Decl(decl));
+            if !specifiers.is_typedef {
+                self.tree.decls[decl.ix()].acts |= self.note_composition(shared, own);
+            }
             if self.eat("=") {
                 let from = self.at;
                 let has_static_storage = specifiers.is_static || specifiers.is_extern;

@@ -2,8 +2,8 @@
 //!
 //! Just enough structure to aim a mutation: where a statement begins and ends,
 //! what is a condition, a case label, a member, an enumerator, a row of a
-//! table. It relies on well-formed text in the style of the sample. Where it is
-//! wrong the mutant does not compile, and then it does not count.
+//! table. It knows nothing of macros and types. Where it is wrong the mutant does
+//! not compile, and then it does not count.
 
 use super::tokens::{Token, TokenKind};
 
@@ -17,6 +17,8 @@ pub struct Item<'a> {
     pub body: Option<Tokens<'a>>,
     /// Between `=` and `;`.
     pub initialiser: Option<Tokens<'a>>,
+    /// Where its text ends, with its last brace or `;`.
+    pub end: usize,
 }
 
 /// A part of the body of a function.
@@ -47,8 +49,9 @@ pub fn items<'a>(mut tokens: Tokens<'a>) -> Vec<Item<'a>> {
                 if tokens[at].is("{") && equals.is_none() && at > 0 && tokens[at - 1].is(")") {
                     found.push(Item {
                         head: &tokens[..at],
-                        body: Some(&tokens[at + 1..close]),
+                        body: Some(inside(tokens, at)),
                         initialiser: None,
+                        end: tokens[close].end(),
                     });
                     tokens = &tokens[close + 1..];
                     at = 0;
@@ -59,11 +62,15 @@ pub fn items<'a>(mut tokens: Tokens<'a>) -> Vec<Item<'a>> {
             at += 1;
         }
         let end = at.min(tokens.len());
-        found.push(Item {
-            head: &tokens[..equals.unwrap_or(end)],
-            body: None,
-            initialiser: equals.map(|equals| &tokens[equals + 1..end]),
-        });
+        let head = &tokens[..equals.unwrap_or(end)];
+        if let Some(last) = tokens.get(end).or(tokens.last()).filter(|_| !head.is_empty()) {
+            found.push(Item {
+                head,
+                body: None,
+                initialiser: equals.map(|equals| &tokens[equals + 1..end]),
+                end: last.end(),
+            });
+        }
         tokens = &tokens[(end + 1).min(tokens.len())..];
     }
     found
@@ -91,7 +98,7 @@ fn blocks_of<'a>(tokens: Tokens<'a>, keywords: &[&str]) -> Vec<Tokens<'a>> {
     (1..tokens.len())
         .filter(|&at| tokens[at].is("{"))
         .filter(|&at| is_keyword(at - 1) || (at > 1 && is_keyword(at - 2)))
-        .map(|at| &tokens[at + 1..close(tokens, at)])
+        .map(|at| inside(tokens, at))
         .collect()
 }
 
@@ -117,7 +124,14 @@ fn is_open(token: &Token) -> bool {
     ["(", "[", "{"].iter().any(|open| token.is(open))
 }
 
-/// Where the bracket at `open` is closed.
+/// What stands between a bracket and the one that closes it.
+fn inside<'a>(tokens: Tokens<'a>, open: usize) -> Tokens<'a> {
+    let close = close(tokens, open);
+    &tokens[(open + 1).min(close)..close]
+}
+
+/// Where the bracket at `open` is closed; where it never is, because a directive
+/// chooses between two halves, the last token.
 pub fn close(tokens: Tokens, open: usize) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(open) {
@@ -130,7 +144,7 @@ pub fn close(tokens: Tokens, open: usize) -> usize {
             return at;
         }
     }
-    panic!("`{}` is not closed", tokens[open].text);
+    tokens.len() - 1
 }
 
 /// The parts of a function's body.
@@ -152,7 +166,10 @@ impl<'a> Walk<'a> {
     fn statement(&mut self) {
         let tokens = self.tokens;
         let start = self.at;
-        match tokens[start].text {
+        let Some(first) = tokens.get(start) else {
+            return;
+        };
+        match first.text {
             "{" => {
                 let end = close(tokens, start);
                 self.at += 1;
@@ -162,7 +179,7 @@ impl<'a> Walk<'a> {
                 self.at = end + 1;
             }
             "if" | "while" | "for" | "switch" => {
-                self.header(tokens[start].text);
+                self.header(first.text);
                 self.statement();
                 if self.at < tokens.len() && tokens[self.at].is("else") {
                     self.at += 1;
@@ -181,13 +198,12 @@ impl<'a> Walk<'a> {
             }
             "return" => {
                 self.to(";");
-                let value = &tokens[start + 1..self.at - 1];
-                self.parts.push(match value {
-                    [] => Part::Simple(&tokens[start..self.at]),
-                    _ => Part::Returned(value),
+                self.parts.push(match &tokens[start..self.at] {
+                    [_, value @ .., _] if !value.is_empty() => Part::Returned(value),
+                    all => Part::Simple(all),
                 });
             }
-            _ if tokens[start + 1].is(":") => self.at += 2,
+            _ if tokens.get(start + 1).is_some_and(|token| token.is(":")) => self.at += 2,
             _ => {
                 self.to(";");
                 let all = &tokens[start..self.at];
@@ -201,18 +217,25 @@ impl<'a> Walk<'a> {
 
     /// A keyword with what follows it in parentheses.
     fn header(&mut self, keyword: &str) {
+        // Of a macro that looks like one, nothing is known.
+        if !self.tokens.get(self.at + 1).is_some_and(|token| token.is("(")) {
+            self.at += 1;
+            return;
+        }
         let end = close(self.tokens, self.at + 1);
-        let inside = &self.tokens[self.at + 2..end];
+        let inside = inside(self.tokens, self.at + 1);
         match keyword {
             "switch" => {}
             "for" => {
                 // The middle part, which may be empty.
                 let ends: Vec<usize> = (0..inside.len()).filter(|&i| inside[i].is(";")).collect();
-                let middle = &inside[ends[0] + 1..ends[1]];
-                if !middle.is_empty() {
-                    self.parts.push(Part::Condition(middle));
+                if let [first, second] = ends[..]
+                    && first + 1 < second
+                {
+                    self.parts.push(Part::Condition(&inside[first + 1..second]));
                 }
             }
+            _ if inside.is_empty() => {}
             _ => self.parts.push(Part::Condition(inside)),
         }
         self.at = end + 1;
@@ -220,13 +243,16 @@ impl<'a> Walk<'a> {
 
     /// Goes on past the next such sign outside of brackets.
     fn to(&mut self, sign: &str) {
-        while !self.tokens[self.at].is(sign) {
-            if is_open(&self.tokens[self.at]) {
+        while let Some(token) = self.tokens.get(self.at) {
+            if is_open(token) {
                 self.at = close(self.tokens, self.at);
             }
             self.at += 1;
+            if token.is(sign) {
+                break;
+            }
         }
-        self.at += 1;
+        self.at = self.at.min(self.tokens.len());
     }
 }
 

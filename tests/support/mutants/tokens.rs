@@ -69,6 +69,9 @@ pub fn tokens(text: &str, offset: usize) -> Vec<Token<'_>> {
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => (TokenKind::Word, word(rest)),
             _ => (TokenKind::Sign, sign(rest)),
         };
+        let length = length.min(rest.len());
+        // Bytes of a character stay together.
+        let length = (length..).find(|length| rest.is_char_boundary(*length)).unwrap_or(length);
         line_is_empty = false;
         found.push(Token { kind, text: &rest[..length], start: offset + at });
         at += length;

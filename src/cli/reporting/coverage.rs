@@ -1,0 +1,277 @@
+//! Which lines of the sources as they are now the tests reach.
+
+use crate::cfg::format::Graph;
+use crate::cli::explaining;
+use crate::cli::reached::{self, Reached};
+use crate::cli::selecting::Selected;
+use crate::history::History;
+use crate::history::column::TestBits;
+use crate::history::format::FileState;
+use crate::history::store::StoreError;
+use crate::ids::{Fingerprint, NodeId, UnitIx};
+use crate::report::html::{File, FileProcedure, LineState};
+use crate::select::gaps::Gap;
+use crate::select::version::{ProcRef, ProgramVersion, UnitVersion};
+use crate::select::{ComparedPair, Comparison, NewProgram};
+use bitvec::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// Tests that reach a line; unknown where it did not run at this version.
+type Reach = Option<SetId>;
+
+/// Stands for a set of tests: most lines of a file share theirs with others.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct SetId(u32);
+
+#[derive(Default)]
+struct Sets {
+    all: Vec<TestBits>,
+    known: FxHashMap<TestBits, SetId>,
+}
+
+impl Sets {
+    fn id(&mut self, tests: &TestBits) -> SetId {
+        if let Some(id) = self.known.get(tests) {
+            return *id;
+        }
+        let id = SetId(self.all.len() as u32);
+        self.all.push(tests.clone());
+        self.known.insert(tests.clone(), id);
+        id
+    }
+
+    fn join(&mut self, a: SetId, b: SetId) -> SetId {
+        if a == b {
+            return a;
+        }
+        let mut both = self.all[a.0 as usize].clone();
+        both |= self.all[b.0 as usize].as_bitslice();
+        self.id(&both)
+    }
+
+    fn count(&self, id: SetId) -> usize {
+        self.all[id.0 as usize].count_ones()
+    }
+}
+
+pub struct Coverage {
+    sets: Sets,
+    files: BTreeMap<String, FileCover>,
+    /// Lines of files that changed since the tests ran are told by new units alone.
+    stale: FxHashSet<String>,
+}
+
+#[derive(Default)]
+struct FileCover {
+    lines: BTreeMap<u32, Reach>,
+    /// By line and name: whether a test enters it.
+    procedures: BTreeMap<(u32, String), bool>,
+    new: BTreeSet<u32>,
+    gaps: BTreeMap<u32, Vec<String>>,
+}
+
+/// Names of all files that units of either version are made of.
+pub fn code_files(selected: &Selected) -> HashSet<&str> {
+    let old = selected.comparisons.iter().flat_map(|comparison| &comparison.old.units);
+    let old = old.map(|unit| &**unit);
+    let units = old.chain(selected.new_units());
+    units.flat_map(|unit| unit.index.files.iter().map(String::as_str)).collect()
+}
+
+impl Coverage {
+    /// By the rows of a history. Where it has none of a unit of the new version, what
+    /// is the same as in the old one counts as it did there.
+    pub fn new(base: &History, selected: &Selected) -> Result<Self, StoreError> {
+        let reached = Reached::new(base, |_| true)?;
+        let now = &selected.files.now;
+        let stale = stale(&base.common_files()?, now);
+        let mut coverage = Self { sets: Sets::default(), files: BTreeMap::new(), stale };
+        let known: HashSet<Fingerprint> = reached.units().map(|unit| unit.fingerprint()).collect();
+        for unit in reached.units().chain(selected.new_units()) {
+            for file in
+                unit.index.files.iter().filter(|file| !file.starts_with('/') && !file.is_empty())
+            {
+                // What is gone has no lines now; its own page would be empty.
+                if now.contains_key(file) || !coverage.stale.contains(file) {
+                    coverage.files.entry(file.clone()).or_default();
+                }
+            }
+        }
+        reached.each::<StoreError>(
+            |_, _| true,
+            |procedure| {
+                let (nodes, _) = procedure.nodes_and_edges();
+                let is_entered = procedure.entered().any();
+                let nodes: Vec<Option<TestBits>> = nodes.into_iter().map(Some).collect();
+                let (unit, graph) = (procedure.unit, procedure.graph);
+                let at = ProcRef { unit: UnitIx(0), procedure: procedure.place };
+                coverage.add(unit, at, graph, &nodes, is_entered, false);
+                Ok(())
+            },
+        )?;
+        let mut done = HashSet::new();
+        for (number, comparison) in selected.comparisons.iter().enumerate() {
+            let NewProgram::Version(new) = &comparison.new else { continue };
+            for (place, unit) in new.units.iter().enumerate() {
+                let id = unit.fingerprint();
+                if !known.contains(&id) && done.insert(id) {
+                    let pairs = selected.pairs.iter().filter(|pair| pair.comparison == number);
+                    let pairs = pairs.filter(|pair| pair.new.unit.ix() == place);
+                    let pairs: FxHashMap<ProcRef, &ComparedPair> =
+                        pairs.map(|pair| (pair.new, pair)).collect();
+                    coverage.add_untested(base, comparison, new, UnitIx::new(place), &pairs)?;
+                }
+            }
+        }
+        Ok(coverage)
+    }
+
+    fn add(
+        &mut self,
+        unit: &UnitVersion,
+        at: ProcRef,
+        graph: &Graph,
+        nodes: &[Option<TestBits>],
+        is_entered: bool,
+        is_of_new_unit: bool,
+    ) {
+        let index = unit.procedure(at.procedure);
+        let file = unit.file(index.place);
+        if self.is_told(file, is_of_new_unit)
+            && let Some(cover) = self.files.get_mut(file)
+        {
+            let key = (index.place.line, index.name.clone());
+            *cover.procedures.entry(key).or_default() |= is_entered;
+        }
+        for (number, (node, tests)) in graph.nodes.iter().zip(nodes).enumerate() {
+            // The end is where the procedure begins, as far as lines go.
+            if NodeId::new(number) == Graph::EXIT || node.place.line == 0 {
+                continue;
+            }
+            let file = unit.file(node.place);
+            if !self.is_told(file, is_of_new_unit) {
+                continue;
+            }
+            let reach = tests.as_ref().map(|tests| self.sets.id(tests));
+            let Some(cover) = self.files.get_mut(file) else { continue };
+            let line = node.place.line;
+            if reach.is_none() {
+                cover.new.insert(line);
+            }
+            let joined = match (cover.lines.get(&line).copied().flatten(), reach) {
+                (Some(a), Some(b)) => Some(self.sets.join(a, b)),
+                (a, b) => a.or(b),
+            };
+            cover.lines.insert(line, joined);
+        }
+    }
+
+    /// Whether the lines of a file are those that a unit says.
+    fn is_told(&self, file: &str, is_of_new_unit: bool) -> bool {
+        is_of_new_unit || !self.stale.contains(file)
+    }
+
+    /// Adds a unit that no test ran at this version.
+    fn add_untested(
+        &mut self,
+        base: &History,
+        comparison: &Comparison,
+        new: &ProgramVersion,
+        unit: UnitIx,
+        pairs: &FxHashMap<ProcRef, &ComparedPair>,
+    ) -> Result<(), StoreError> {
+        let all = bitvec![u64, Lsb0; 1; base.test_numbers()];
+        let old = &comparison.old;
+        for at in new.unit(unit).procedures(unit) {
+            let Some(graph) = new.graph(at) else { continue };
+            let before = match pairs.get(&at) {
+                Some(pair) => Some(pair.old),
+                None => explaining::counterpart(new, at, old),
+            };
+            let mut nodes: Vec<Option<TestBits>> = vec![None; graph.nodes.len()];
+            let mut is_entered = false;
+            if let Some(before) = before
+                && let Some(earlier) = old.graph(before)
+            {
+                let id = old.unit(before.unit).fingerprint();
+                let column = base.column(id, before.procedure.0)?;
+                let (reached, _) = reached::nodes_and_edges(earlier, &column, &all);
+                is_entered = reached.first().is_some_and(|tests| tests.any());
+                let same = old.procedure(before).fingerprint == new.procedure(at).fingerprint;
+                match pairs.get(&at) {
+                    Some(pair) => {
+                        for (then, now) in &pair.graph.nodes {
+                            join(&mut nodes[now.ix()], &reached[then.ix()]);
+                        }
+                    }
+                    None if same => nodes = reached.into_iter().map(Some).collect(),
+                    None => {}
+                }
+            }
+            self.add(new.unit(unit), at, graph, &nodes, is_entered, true);
+        }
+        Ok(())
+    }
+
+    /// Marks code that is new, and what of it no test reaches.
+    pub fn add_new_code<'g>(
+        &mut self,
+        lines: &BTreeSet<(String, u32)>,
+        gaps: impl Iterator<Item = (&'g Gap, String)>,
+    ) {
+        for (file, line) in lines {
+            if let Some(cover) = self.files.get_mut(file) {
+                cover.new.insert(*line);
+            }
+        }
+        for (gap, says) in gaps {
+            if let Some(cover) = self.files.get_mut(&gap.file) {
+                let known = cover.gaps.entry(gap.line).or_default();
+                if !known.contains(&says) {
+                    known.push(says);
+                }
+            }
+        }
+    }
+
+    pub fn finish(self) -> Vec<File> {
+        let Self { sets, files, stale } = self;
+        let files = files.into_iter().map(|(name, mut cover)| {
+            let is_blank = cover.lines.is_empty() && stale.contains(&name);
+            let lines = cover.lines.iter().map(|(line, reach)| {
+                let state = LineState {
+                    tests: reach.map(|set| sets.count(set)),
+                    is_new: cover.new.contains(line),
+                    gaps: cover.gaps.remove(line).unwrap_or_default(),
+                };
+                (*line, state)
+            });
+            let lines = lines.collect();
+            let procedures = cover
+                .procedures
+                .into_iter()
+                .map(|((line, name), is_entered)| FileProcedure { name, line, is_entered });
+            let note = is_blank.then(|| {
+                String::from(
+                    "It changed since the tests ran, and no code that is compared comes from it.",
+                )
+            });
+            File { name, lines, procedures: procedures.collect(), note }
+        });
+        files.collect()
+    }
+}
+
+fn join(known: &mut Option<TestBits>, more: &TestBits) {
+    match known {
+        Some(known) => *known |= more.as_bitslice(),
+        None => *known = Some(more.clone()),
+    }
+}
+
+/// Files that are other ones than they were.
+fn stale(then: &FileState, now: &FileState) -> FxHashSet<String> {
+    let names = then.keys().chain(now.keys());
+    names.filter(|name| then.get(*name) != now.get(*name)).cloned().collect()
+}

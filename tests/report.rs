@@ -1,0 +1,392 @@
+//! `edgewise report --html`: what the pages hold, that nothing in them is taken for
+//! markup, and that they say what is missing. How they look and work in a browser,
+//! `scripts/report-browser` tries out.
+
+mod support;
+
+use edgewise::report::html::{self, Change, File, FileProcedure, LineState, Site, Test, Verdict};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use support::{Project, sample};
+
+/// The pages of a report by their names.
+fn pages(directory: &Path) -> BTreeMap<String, String> {
+    fn add(root: &Path, directory: &Path, found: &mut BTreeMap<String, String>) {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                add(root, &path, found);
+            } else {
+                let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_string();
+                found.insert(name, std::fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    add(directory, directory, &mut found);
+    found
+}
+
+fn report(project: &Project) -> BTreeMap<String, String> {
+    project.ok(&["report", "--html", ".edgewise/report"]);
+    let pages = pages(&project.path(".edgewise/report"));
+    check_links(&pages);
+    pages
+}
+
+fn attributes<'p>(page: &'p str, name: &'p str) -> impl Iterator<Item = &'p str> {
+    page.split(name).skip(1).filter_map(|rest| rest.split('"').next())
+}
+
+/// Whatever a page links to is there, and no two elements have the same id.
+fn check_links(pages: &BTreeMap<String, String>) {
+    let mut ids: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+    for (name, page) in pages.iter().filter(|(name, _)| name.ends_with(".html")) {
+        let own = ids.entry(name).or_default();
+        for id in attributes(page, " id=\"") {
+            assert!(own.insert(id), "{name} has the id {id} twice");
+        }
+    }
+    for (name, page) in pages.iter().filter(|(name, _)| name.ends_with(".html")) {
+        for link in attributes(page, " href=\"").chain(attributes(page, " src=\"")) {
+            let (file, id) = link.split_once('#').map_or((link, None), |(f, id)| (f, Some(id)));
+            let directory = name.rsplit_once('/').map_or("", |(directory, _)| directory);
+            let target = match (file, file.strip_prefix("../")) {
+                ("", _) => name.clone(),
+                (_, Some(above)) => above.to_string(),
+                (file, None) if directory.is_empty() => file.to_string(),
+                (file, None) => format!("{directory}/{file}"),
+            };
+            assert!(pages.contains_key(&target), "{name} links to {link}");
+            if let Some(id) = id {
+                assert!(ids[target.as_str()].contains(id), "{name} links to {link}");
+            }
+            assert!(!link.contains("//"), "{name} asks others: {link}");
+        }
+    }
+}
+
+/// The text of a page, without markup.
+fn text(page: &str) -> String {
+    const INLINE: [&str; 5] = ["a", "code", "span", "text", "td"];
+    let mut text = String::new();
+    for (tag, behind) in page.split('<').filter_map(|part| part.split_once('>')) {
+        let name = tag.trim_start_matches('/').split(' ').next().unwrap_or_default();
+        if !INLINE.contains(&name) {
+            text.push(' ');
+        }
+        text.push_str(behind);
+    }
+    let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn change_sample(project: &Project) {
+    project.edit(
+        "lib/stats.c",
+        "return (values[middle - 1] + values[middle]) / 2.0;",
+        "return values[middle - 1] + (values[middle] - values[middle - 1]) / 2.0;",
+    );
+}
+
+#[test]
+fn the_sample_before_and_after_its_tests() {
+    let project = sample();
+    project.record();
+    change_sample(&project);
+    let selected = project.ok(&["select"]);
+    let before = report(&project);
+    let index = text(&before["index.html"]);
+    assert!(index.contains("Selected 3 of 74 tests") && index.contains("Skipped 71"), "{index}");
+    for name in selected.lines() {
+        assert!(index.contains(name), "{name}: {index}");
+    }
+    let procedure = &before["procedures/1.html"];
+    let said = text(procedure);
+    for part in [
+        "From lib/stats.c:46 count % 2 == 0, on T",
+        "before: lib/stats.c:47 return (values[middle - 1] + values[middle]) / 2.0;",
+        "now: lib/stats.c:47 return values[middle - 1] + (values[middle] - values[middle - 1]) / 2.0;",
+        "3 tests behind it cli/median-even cli/stats-even cli/stats-tabs",
+        "The history keeps no sources",
+        "T dangerous 1",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    // Both graphs, with one dangerous edge each, and nothing known of the new node.
+    assert_eq!(procedure.matches("<svg").count(), 2);
+    assert_eq!(procedure.matches("class=\"edge dangerous\"").count(), 2, "{procedure}");
+    assert!(said.contains("line 47, 3 tests, differs") && said.contains("line 47, differs"));
+    let tests = text(&before["tests/1.html"]);
+    assert!(tests.contains("cli/median-even selected"), "{tests}");
+    assert!(
+        tests.contains("in stats_median, on T of count % 2 == 0, to lib/stats.c:47"),
+        "{tests}"
+    );
+    assert!(tests.contains("It enters procedures that changed, but takes no edge"), "{tests}");
+    assert!(text(&before["files.html"]).contains("1 line of new or changed code did not run yet"));
+    // Nothing is left to select when the tests have run, and the report is of these.
+    project.edit(
+        "lib/stats.c",
+        "return values[middle];",
+        "if (count == 99)\n        return 0;\n    return values[middle];",
+    );
+    project.ok(&["test"]);
+    let after = report(&project);
+    let index = text(&after["index.html"]);
+    assert!(index.contains("Nothing changed since the last tests"), "{index}");
+    let files = text(&after["files.html"]);
+    assert!(files.contains("lib/stats.c:49: no test reaches this"), "{files}");
+    assert!(files.contains("lib/stats.c:48: in no test `count == 99` is true"), "{files}");
+    assert!(text(&after["procedures/1.html"]).contains("line 47, 3 tests, differs"));
+}
+
+#[test]
+fn old_sources_come_from_git_if_they_are_the_recorded_ones() {
+    let project = sample();
+    let git = |arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.current_dir(project.root()).args(["-c", "user.name=t", "-c", "user.email=t@t"]);
+        assert!(git.args(arguments).output().unwrap().status.success(), "{arguments:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "-A"]);
+    git(&["commit", "-qm", "first"]);
+    project.record();
+    change_sample(&project);
+    let page = text(&report(&project)["procedures/1.html"]);
+    assert!(!page.contains("The history keeps no sources"), "{page}");
+    assert!(page.contains("46 if (count % 2 == 0)46 if (count % 2 == 0)"), "{page}");
+    // Another text is not taken for it.
+    git(&["commit", "-qam", "second"]);
+    git(&["update-ref", "-d", "HEAD"]);
+    git(&["commit", "-qam", "other root"]);
+    let page = text(&report(&project)["procedures/1.html"]);
+    assert!(page.contains("The history keeps no sources"), "{page}");
+}
+
+#[test]
+fn names_and_texts_are_no_markup() {
+    let source = "\
+#include <stdio.h>
+#line 4 \"we'ird<b>.c\"
+int main(int argc, char **argv)
+{
+    (void)argv;
+    if (argc > 1)
+        puts(\"<script>alert('&quot;')</script>\");
+    return 0;
+}
+";
+    let project = Project::of_source(source, &[]);
+    project.write("da\"ta\n<i>.txt", "1\n");
+    project.write("tests.list", "<script> ./prog a\n\"><img/src=x> ./prog && cat da*\n");
+    project.record();
+    project.edit("main.c", "alert('", "alert('2");
+    project.write("da\"ta\n<i>.txt", "2\n");
+    let pages = report(&project);
+    for (name, page) in &pages {
+        for wrong in ["<script>", "<img", "<i>", "<b>", "<script>alert"] {
+            assert!(!page.contains(wrong), "{wrong} in {name}");
+        }
+    }
+    let tests = text(&pages["tests/1.html"]);
+    assert!(tests.contains("t/<script> selected") && tests.contains("t/\"><img/src=x> selected"));
+    assert!(text(&pages["changes.html"]).contains("<i>.txt changed, and it uses it"));
+    assert!(
+        text(&pages["procedures/1.html"]).contains("puts(\"<script>alert('&quot;')</script>\");")
+    );
+    // The index of the search is JSON in a script.
+    let index = pages["search-index.js"].strip_prefix("window.edgewiseIndex = ").unwrap();
+    let index: serde_json::Value =
+        serde_json::from_str(index.trim_end().trim_end_matches(';')).unwrap();
+    assert_eq!(index["tests"][0], "t/<script>");
+    assert!(index["files"].as_array().unwrap().iter().any(|f| f == "we'ird<b>.c"), "{index}");
+}
+
+#[test]
+fn what_is_missing_is_said_and_the_rest_is_shown() {
+    let project = sample();
+    let nothing = report(&project);
+    let index = text(&nothing["index.html"]);
+    assert!(index.contains("There is no history yet") && index.contains("Selected 74"), "{index}");
+    project.record();
+    // A source that is gone.
+    std::fs::remove_file(project.path("include/units.h")).unwrap();
+    let pages = report(&project);
+    let index = text(&pages["index.html"]);
+    assert!(index.contains("What is missing here Nothing is known of build/tally"), "{index}");
+    assert!(index.contains("include/units.h is gone"), "{index}");
+    assert!(text(&pages["files.html"]).contains("lib/stats.c 5454100 %"));
+}
+
+#[test]
+fn damage_that_selection_does_without_is_said() {
+    let project = sample();
+    project.record();
+    let path = project.path(".edgewise/history");
+    let whole = std::fs::read(&path).unwrap();
+    let mut said = 0;
+    for part in 1..24 {
+        let mut bytes = whole.clone();
+        let at = bytes.len() * part / 24;
+        bytes[at] ^= 0x40;
+        std::fs::write(&path, &bytes).unwrap();
+        if !project.edgewise(&["select"]).status.success() {
+            continue;
+        }
+        let index = text(&report(&project)["index.html"]);
+        assert!(index.contains("Skipped 74"), "{index}");
+        said += usize::from(index.contains("What the tests reach is not known:"));
+    }
+    assert!(said > 0, "no byte is of the rows alone");
+}
+
+#[test]
+fn reports_replace_reports_and_nothing_else() {
+    let project = sample();
+    project.record();
+    change_sample(&project);
+    let first = report(&project);
+    assert_eq!(first, report(&project), "the same input gives the same bytes");
+    let output = project.edgewise(&["report", "--html", "lib"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("holds something else") && said.contains("hint:"), "{said}");
+    assert!(project.path("lib/stats.c").exists());
+}
+
+#[test]
+fn one_picture() {
+    let project = sample();
+    let svg = project.ok(&["cfg", "--svg", "lib/stats.c", "stats_median", "--", "-Iinclude"]);
+    assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""), "{svg}");
+    assert!(svg.contains("prefers-color-scheme: dark") && svg.contains("count % 2 == 0"), "{svg}");
+    let all = project.edgewise(&["cfg", "--svg", "lib/stats.c", "--", "-Iinclude"]);
+    assert_eq!(all.status.code(), Some(2));
+    let cases: String = (0..2000).map(|n| format!("if (n == {n}) n *= 3;\n")).collect();
+    project.write("large.c", &format!("int f(int n)\n{{\n{cases}return n;\n}}\n"));
+    let large = project.edgewise(&["cfg", "--svg", "large.c", "f"]);
+    let said = String::from_utf8(large.stderr).unwrap();
+    assert_eq!(large.status.code(), Some(2), "{said}");
+    assert!(said.contains("too many for a picture") && said.contains("hint:"), "{said}");
+}
+
+#[test]
+fn a_graph_that_is_too_large_is_a_list() {
+    let cases: String = (0..400).map(|n| format!("    if (n == {n})\n        n *= 3;\n")).collect();
+    let source = format!("int main(int n, char **v)\n{{\n    (void)v;\n{cases}    return 0;\n}}\n");
+    let project = Project::of_source(&source, &[("one", "")]);
+    project.record();
+    project.edit("main.c", "n == 399)", "n == 1399)");
+    let page = &report(&project)["procedures/1.html"];
+    assert!(text(page).contains("too many for a picture: its nodes as a list."));
+    assert!(text(page).contains("dangerous edge 1"), "the edge is in the list");
+    assert!(page.len() < 2 << 20, "{} bytes", page.len());
+}
+
+/// A report of 10,000 tests and 5,000 files, without a project behind it.
+fn large() -> (Site, String) {
+    let line = |number: u32| LineState {
+        tests: Some(number as usize * 7 % 10_000),
+        is_new: number.is_multiple_of(50),
+        gaps: Vec::new(),
+    };
+    let file = |number: usize| File {
+        name: format!("src/part{}/file{number}.c", number % 100),
+        lines: (1..200).map(|number| (number, line(number))).collect(),
+        procedures: (0..6)
+            .map(|p| FileProcedure {
+                name: format!("proc{number}_{p}"),
+                line: p * 30 + 1,
+                is_entered: true,
+            })
+            .collect(),
+        note: None,
+    };
+    let mut files: Vec<File> = (0..5000).map(file).collect();
+    files.sort_by(|a, b| a.name.cmp(&b.name));
+    let danger = |tests: Vec<usize>| html::Danger {
+        reason: edgewise::select::EdgeReason {
+            program: String::from("prog"),
+            procedure: String::from("proc1_0"),
+            from: source_line("if (n > 3)"),
+            edge: String::from("T"),
+            old: source_line("return 1;"),
+            new: Some(source_line("return 2;")),
+            because: String::new(),
+            chain: vec![String::from("main")],
+        },
+        tests,
+    };
+    let procedure = |number: usize| html::Procedure {
+        name: format!("proc{number}_0"),
+        file: format!("src/part{}/file{number}.c", number % 100),
+        line: 1,
+        change: Change::Changed,
+        programs: vec![String::from("prog")],
+        is_excluded: false,
+        entered: 9000,
+        dangers: vec![danger((0..5000).collect())],
+        old: None,
+        new: None,
+        has_page: true,
+    };
+    let test = |number: usize| Test {
+        name: format!("suite/group{}/test{number}", number % 37),
+        verdict: if number < 5000 { Verdict::Selected } else { Verdict::Skipped },
+        reasons: match number < 5000 {
+            true => (0..20).map(|procedure| html::Why::Danger { procedure, danger: 0 }).collect(),
+            false => Vec::new(),
+        },
+        last: Some((String::from("passed"), Duration::from_millis(20))),
+        enters: Vec::new(),
+    };
+    let mut site = Site {
+        project: String::from("large"),
+        compared: String::from("One version compared with another."),
+        tests: (0..10_000).map(test).collect(),
+        procedures: (0..20).map(procedure).collect(),
+        files,
+        ..Site::default()
+    };
+    site.arrange();
+    let text: String =
+        (0..250).map(|n| format!("    value += compute(value, {n}); /* line */\n")).collect();
+    (site, text)
+}
+
+fn source_line(text: &str) -> edgewise::select::SourceLine {
+    edgewise::select::SourceLine {
+        file: String::from("src/part1/file1.c"),
+        line: 3,
+        text: text.to_string(),
+    }
+}
+
+/// Into the directory that `EDGEWISE_LARGE_REPORT` names, if there is one: then a
+/// browser can look at it.
+#[test]
+fn ten_thousand_tests_and_five_thousand_files() {
+    let target = std::env::var_os("EDGEWISE_LARGE_REPORT").map(PathBuf::from);
+    let began = Instant::now();
+    let (site, text) = large();
+    let mut largest = 0;
+    let mut count = 0;
+    let mut look = |page: html::Page| {
+        largest = largest.max(page.text.len());
+        count += 1;
+        if let Some(target) = &target {
+            let path = target.join(&page.path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, &page.text).unwrap();
+        }
+    };
+    site.pages().for_each(&mut look);
+    for number in 0..site.files.len() {
+        html::source(&site, number, Ok(&text)).into_iter().for_each(&mut look);
+    }
+    assert!(count > 5000 && largest < 2 << 20, "{count} pages, the largest of {largest} bytes");
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+}
