@@ -6,6 +6,8 @@
 mod check;
 mod commands;
 mod edited;
+#[path = "../figures.rs"]
+mod figures;
 mod measure;
 mod report;
 mod unit;
@@ -69,6 +71,7 @@ fn main() -> anyhow::Result<ExitCode> {
         .collect::<anyhow::Result<_>>()?;
     let mut summary = Summary::default();
     let mut failures = Vec::new();
+    let mut bars = figures::Bars::default();
     for level in &args.levels {
         let mut rows = Vec::new();
         for subject in &subjects {
@@ -82,8 +85,10 @@ fn main() -> anyhow::Result<ExitCode> {
         }
         let total = Row::total(&rows);
         println!("{}", report::table(*level, &rows, &total));
+        total.bars(*level, &mut bars);
         failures.extend(total.failures().iter().map(|what| format!("{}: {what}", level.name())));
     }
+    bars.print();
     println!("Lists of all that was found are in {}", details.display());
     failures.iter().for_each(|failure| println!("{failure}"));
     let fails = args.strict && !failures.is_empty();

@@ -1,6 +1,7 @@
 //! Outcomes of units, added up and as text.
 
 use crate::commands::{Level, Subject};
+use crate::figures::Bars;
 use crate::unit::{Outcome, Procedure};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -110,6 +111,28 @@ impl Row {
             failures.push(format!("{} of {} are opaque", self.opaque, self.procedures));
         }
         failures
+    }
+
+    /// What has to be met, by all subjects together.
+    pub fn bars(&self, level: Level, bars: &mut Bars) {
+        let level = level.name();
+        let seconds = |time: f64| format!("{time:.2} s");
+        let theirs = self.preprocessor.max(1e-9);
+        for (what, time, bar) in
+            [("whole units", self.ours, 1.5), ("after an edit", self.after_edit, 0.3)]
+        {
+            let title = format!("front end, {level}, {what}; to `gcc -E`");
+            bars.at_most(&title, &seconds(time), &seconds(theirs), time / theirs, bar);
+        }
+        let worst = self.peaks.iter().copied().fold(0.0, f64::max);
+        let title = format!("front end, {level}, memory of the worst unit; to its text");
+        bars.at_most(&title, &format!("{worst:.1}"), "1", worst, 20.0);
+        let full = (self.procedures - self.opaque) as f64;
+        let title = format!("front end, {level}, procedures with a full graph; to all");
+        let share = full / self.procedures.max(1) as f64;
+        bars.at_least(&title, &full.to_string(), &self.procedures.to_string(), share, WANTED);
+        let title = format!("front end, {level}, procedures that gcc has and we do not");
+        bars.at_most(&title, &self.missing.to_string(), "0", self.missing as f64, 0.0);
     }
 
     pub fn markdown(&self) -> String {

@@ -1,12 +1,15 @@
 //! How the history holds out at the size of a large project: on disk, in memory,
 //! and how long it takes to add a test, to read a procedure and to merge shards.
 
+#[path = "../figures.rs"]
+mod figures;
 mod synthetic;
 
 use anyhow::{Context, ensure};
 use clap::Parser;
 use edgewise::history::History;
 use edgewise::history::merge::merge;
+use figures::Bars;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use synthetic::{Numbers, Project, name};
@@ -58,22 +61,44 @@ fn main() -> anyhow::Result<()> {
     let start = Clock::start();
     let merged = merge(&inputs, &path)?;
     println!("| merging {} shards | {} |", args.shards, start.seconds());
+    let mut bars = Bars::default();
+    let (merging, _) = start.elapsed();
+    limit(&mut bars, &args, "merging", merging.as_secs_f64(), 60.0, "s");
     ensure!(merged.tests as u64 == args.tests, "{} tests", merged.tests);
     drop(inputs);
-    println!("| on disk | {:.0} MB |", fs_err::metadata(&path)?.len() as f64 / 1e6);
+    let size = fs_err::metadata(&path)?.len() as f64 / 1e6;
+    println!("| on disk | {size:.0} MB |");
+    limit(&mut bars, &args, "on disk", size, 1000.0, "MB");
 
     let start = Instant::now();
     let mut history = History::open(&path)?;
     println!("| opening | {} |", milliseconds(start.elapsed()));
     check(&args, &project, &history)?;
-    adds(&args, &project, &mut history)?;
-    reads(&project, &history, "after these")?;
+    let adding = adds(&args, &project, &mut history)?;
+    limit(&mut bars, &args, "adding a test", adding, 50.0, "ms");
+    let reading = reads(&project, &history, "after these")?;
+    limit(&mut bars, &args, "reading a procedure", reading, 5.0, "ms");
     let start = Clock::start();
     history.compact()?;
     println!("| gc | {} |", start.seconds());
     reads(&project, &history, "after gc")?;
-    println!("| memory at most | {} MB |", peak()? / 1024);
+    let memory = peak()? / 1024;
+    println!("| memory at most | {memory} MB |");
+    limit(&mut bars, &args, "memory", memory as f64, 1000.0, "MB");
+    bars.print();
     Ok(())
+}
+
+/// A figure beside the most that it may be.
+fn limit(bars: &mut Bars, args: &Args, what: &str, figure: f64, most: f64, unit: &str) {
+    let title = format!("a history of {} tests, {what}; to {most} {unit}", args.tests);
+    bars.at_most(
+        &title,
+        &format!("{figure:.2} {unit}"),
+        &format!("{most} {unit}"),
+        figure / most,
+        1.0,
+    );
 }
 
 fn shard_path(args: &Args, shard: u64) -> PathBuf {
@@ -155,7 +180,8 @@ fn check(args: &Args, project: &Project, history: &History) -> anyhow::Result<()
     Ok(())
 }
 
-fn adds(args: &Args, project: &Project, history: &mut History) -> anyhow::Result<()> {
+/// The median, in milliseconds.
+fn adds(args: &Args, project: &Project, history: &mut History) -> anyhow::Result<f64> {
     let mut times = Vec::new();
     for test in args.tests..args.tests + 100 {
         project.add(history, test);
@@ -163,11 +189,11 @@ fn adds(args: &Args, project: &Project, history: &mut History) -> anyhow::Result
         history.commit()?;
         times.push(start.elapsed());
     }
-    tell("adding a test", &mut times);
-    Ok(())
+    Ok(tell("adding a test", &mut times))
 }
 
-fn reads(project: &Project, history: &History, when: &str) -> anyhow::Result<()> {
+/// The median, in milliseconds.
+fn reads(project: &Project, history: &History, when: &str) -> anyhow::Result<f64> {
     let mut numbers = Numbers::new(9);
     let mut times = Vec::new();
     let read = |procedure: usize| -> anyhow::Result<(Duration, Duration)> {
@@ -183,16 +209,17 @@ fn reads(project: &Project, history: &History, when: &str) -> anyhow::Result<()>
     for _ in 0..200 {
         times.push(read(numbers.below(project.procedures() as u64) as usize)?);
     }
-    tell(&format!("reading a procedure, {when}"), &mut times);
+    let median = tell(&format!("reading a procedure, {when}"), &mut times);
     let most = (0..5).map(|_| read(project.most_entered())).collect::<anyhow::Result<Vec<_>>>()?;
     let (wall, cpu) = (most.iter().map(|m| m.0).max(), most.iter().map(|m| m.1).max());
     let (wall, cpu) =
         (milliseconds(wall.unwrap_or_default()), milliseconds(cpu.unwrap_or_default()));
     println!("| reading the one that most tests enter, {when} | {wall}, CPU {cpu} |");
-    Ok(())
+    Ok(median)
 }
 
-fn tell(what: &str, times: &mut [(Duration, Duration)]) {
+/// Prints them; the median of the wall times, in milliseconds.
+fn tell(what: &str, times: &mut [(Duration, Duration)]) -> f64 {
     let mut sorted = |which: fn(&(Duration, Duration)) -> Duration| {
         times.sort_by_key(which);
         let of = |place: usize| milliseconds(which(&times[place]));
@@ -201,6 +228,8 @@ fn tell(what: &str, times: &mut [(Duration, Duration)]) {
     let (wall, cpu) = (sorted(|time| time.0), sorted(|time| time.1));
     println!("| {what}, median | {}, CPU {} |", wall.0, cpu.0);
     println!("| {what}, the slowest | {}, CPU {} |", wall.1, cpu.1);
+    times.sort_by_key(|time| time.0);
+    times[times.len() / 2].0.as_secs_f64() * 1e3
 }
 
 fn milliseconds(time: Duration) -> String {

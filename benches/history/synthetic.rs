@@ -4,6 +4,7 @@
 use edgewise::history::format::{FileState, FileUses, Outcome, Program, Test};
 use edgewise::history::{History, Row};
 use edgewise::ids::Fingerprint;
+use edgewise::trace::module::Binding;
 
 pub const PROCEDURES_OF_UNIT: usize = 50;
 pub const EDGES: usize = 50;
@@ -116,6 +117,8 @@ impl Project {
             link: Fingerprint::default(),
             units: self.units.clone(),
             outside_names: Vec::new(),
+            binding: Binding::Closed,
+            altered: Vec::new(),
         };
         for unit in &self.units {
             history.put_unit(*unit, b"");

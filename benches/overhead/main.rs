@@ -4,6 +4,8 @@
 
 mod build;
 mod edges;
+#[path = "../figures.rs"]
+mod figures;
 mod measure;
 mod programs;
 mod report;
@@ -72,6 +74,7 @@ fn main() -> anyhow::Result<()> {
         }
     }
     println!("{}{edges}", report::text(&results, &args.variants));
+    report::bars(&results).print();
     ensure!(differing.is_empty(), "edges differ:\n{}", differing.join("\n"));
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The table.
 
 use crate::build::Variant;
+use crate::figures::Bars;
 use crate::measure::Figures;
 use std::fmt::Write;
 
@@ -18,6 +19,34 @@ const COLUMNS: [Column; 4] = [
 ];
 
 type Measured = Vec<(Variant, Figures)>;
+
+/// The geometric mean of ratios to the plain build, without what only starts.
+fn mean(results: &[(&str, Measured)], variant: Variant, of: fn(&Figures) -> f64) -> Option<f64> {
+    let mut logs = Vec::new();
+    for (_, measured) in results.iter().filter(|(name, _)| *name != "nothing") {
+        let find = |variant| measured.iter().find(|(v, _)| *v == variant).map(|(_, f)| of(f));
+        logs.push((find(variant)? / find(variant.base())?).ln());
+    }
+    (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+}
+
+/// What has to be met, as far as it was measured.
+pub fn bars(results: &[(&str, Measured)]) -> Bars {
+    let mut bars = Bars::default();
+    for (title, of, bar) in [("instructions", COLUMNS[0].of, 1.0), ("CPU time", COLUMNS[1].of, 1.1)]
+    {
+        let of_variant = |variant| mean(results, variant, of);
+        if let (Some(ours), Some(gcov)) = (of_variant(Variant::Edgewise), of_variant(Variant::Gcov))
+        {
+            let name = format!("{title} of programs with probes, to plain; beside gcov");
+            bars.at_most(&name, &format!("{ours:.3}"), &format!("{gcov:.3}"), ours / gcov, bar);
+        }
+    }
+    if let Some(ours) = mean(results, Variant::Edgewise, COLUMNS[3].of) {
+        bars.at_most("CPU time of compiling, to plain", &format!("{ours:.3}"), "1", ours, 1.6);
+    }
+    bars
+}
 
 pub fn text(results: &[(&str, Measured)], variants: &[Variant]) -> String {
     let mut text = String::new();

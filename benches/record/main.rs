@@ -1,6 +1,8 @@
 //! What recording costs beside running the same tests without it, and beside
 //! gcov with a directory for each test. `scripts/bench record` fetches Lua first.
 
+#[path = "../figures.rs"]
+mod figures;
 mod gcov;
 mod measure;
 mod project;
@@ -9,6 +11,7 @@ use clap::Parser;
 use edgewise::suite::TestCase;
 use edgewise::suite::preload::Preload;
 use edgewise::suite::process::{Processes, Streams};
+use figures::Bars;
 use measure::{Cost, by_threads, measured};
 use project::Project;
 use std::path::{Path, PathBuf};
@@ -80,10 +83,28 @@ fn main() -> anyhow::Result<()> {
     };
     ratio("edgewise run to the plain loop", recorded.pair(1.0), bare.pair(1.0));
     ratio("edgewise run to our runner without collecting", recorded.pair(1.0), kept.pair(1.0));
+    let (collecting, adding) = (recorded.wall / kept.wall, (recorded.wall - kept.wall) / tests);
+    let mut bars = Bars::default();
+    bars.at_most(
+        "recording, to running without collecting",
+        &format!("{:.2} ms a test", recorded.wall / tests * 1e3),
+        &format!("{:.2} ms", kept.wall / tests * 1e3),
+        collecting,
+        1.25,
+    );
+    let by_gcov = gcov.wall / few as f64 - bare.wall / tests;
+    bars.at_least(
+        "what gcov adds to a test, to what collecting adds",
+        &format!("{:.2} ms", adding * 1e3),
+        &format!("{:.2} ms", by_gcov * 1e3),
+        by_gcov / adding,
+        50.0,
+    );
     let (bare, ours, theirs) = (bare.pair(tests), recorded.pair(tests), gcov.pair(few as f64));
     let more = |one: (f64, f64)| (one.0 - bare.0, one.1 - bare.1);
     ratio("gcov to edgewise, all of a test", theirs, ours);
     ratio("gcov to edgewise, what is added to the plain loop", more(theirs), more(ours));
+    bars.print();
     Ok(())
 }
 

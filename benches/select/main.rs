@@ -2,6 +2,8 @@
 //! recorded, beside the preprocessor runs that a change asks for, in one run.
 
 mod edits;
+#[path = "../figures.rs"]
+mod figures;
 mod measure;
 
 use anyhow::{Context, ensure};
@@ -12,6 +14,7 @@ use edgewise::compiler::project::Project;
 use edgewise::compiler::unit::Unit;
 use edgewise::history::History;
 use edits::Edit;
+use figures::Bars;
 use measure::{Cost, measured};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -71,16 +74,30 @@ fn main() -> anyhow::Result<()> {
     }
     println!("| nothing | - | - | {best} | - |");
     efforts.push(("nothing", answer));
+    let mut bars = Bars::default();
+    let ms = |time: f64| format!("{time:.1} ms");
+    let time = best.milliseconds();
+    bars.at_most("select, nothing changed; to 30 ms", &ms(time), "30 ms", time / 30.0, 1.0);
 
     let edit = Edit::line(&args.project.join(&args.source), &args.edit)?;
     let one = units.all.iter().filter(|unit| unit.files.contains(&args.source)).collect();
-    efforts.push(("one unit", changed(&args, &units, "one unit", one, args.repeat)?));
+    let costs = changed(&args, &units, "one unit", one, args.repeat)?;
+    let [plain, runs, time] = [costs.plain, costs.runs, costs.selection].map(Cost::milliseconds);
+    let allowed = 1.5 * runs + 30.0;
+    let title = "select, one unit; to 1.5 times its preprocessor runs and 30 ms";
+    bars.at_most(title, &ms(time), &ms(allowed), time / allowed, 1.0);
+    bars.at_most("select, one unit; to one `cc -E`", &ms(time), &ms(plain), time / plain, 2.2);
+    efforts.push(("one unit", costs.answer));
     edit.undo()?;
 
     let edit = Edit::top(&args.project.join(&args.header), "/* Seen by all. */\n")?;
     let what = "a comment in a header of all units";
     let all = units.all.iter().collect();
-    efforts.push((what, changed(&args, &units, what, all, args.repeat_all)?));
+    let costs = changed(&args, &units, what, all, args.repeat_all)?;
+    let [runs, time] = [costs.runs, costs.selection].map(Cost::milliseconds);
+    let title = "select, a header of all units; to their preprocessor runs";
+    bars.at_most(title, &ms(time), &ms(runs), time / runs, 1.3);
+    efforts.push((what, costs.answer));
     edit.undo()?;
 
     println!(
@@ -100,7 +117,16 @@ fn main() -> anyhow::Result<()> {
             answer["statistics"]["pairs_visited"],
         );
     }
+    bars.print();
     Ok(())
+}
+
+/// What a selection takes beside the preprocessor alone.
+struct Costs {
+    plain: Cost,
+    runs: Cost,
+    selection: Cost,
+    answer: Value,
 }
 
 /// Measures preprocessors and selection by turns.
@@ -110,7 +136,7 @@ fn changed(
     what: &str,
     wanted: Vec<&Recorded>,
     repeat: usize,
-) -> anyhow::Result<Value> {
+) -> anyhow::Result<Costs> {
     ensure!(!wanted.is_empty(), "no unit is concerned by {what}");
     let (mut plain, mut runs, mut selection) = (Cost::MOST, Cost::MOST, Cost::MOST);
     let mut answer = Value::Null;
@@ -124,7 +150,7 @@ fn changed(
         answer = said;
     }
     println!("| {what} | {plain} | {runs} | {selection} | {} |", selection.over(runs));
-    Ok(answer)
+    Ok(Costs { plain, runs, selection, answer })
 }
 
 fn select(args: &Args) -> anyhow::Result<Value> {

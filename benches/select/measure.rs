@@ -17,6 +17,11 @@ impl Cost {
         Self { wall: self.wall.min(other.wall), cpu: self.cpu.min(other.cpu) }
     }
 
+    /// Wall time, in milliseconds.
+    pub fn milliseconds(self) -> f64 {
+        self.wall.as_secs_f64() * 1e3
+    }
+
     pub fn over(self, other: Self) -> String {
         let ratio = |a: Duration, b: Duration| a.as_secs_f64() / b.as_secs_f64();
         format!("{:.2}, {:.2}", ratio(self.wall, other.wall), ratio(self.cpu, other.cpu))

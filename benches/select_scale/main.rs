@@ -1,6 +1,8 @@
 //! `edgewise select` with the history of a large project: a real program of many
 //! procedures, one test of it that ran, and as many others made up after it.
 
+#[path = "../figures.rs"]
+mod figures;
 #[path = "../history/synthetic.rs"]
 #[allow(dead_code)]
 mod synthetic;
@@ -11,6 +13,7 @@ use edgewise::cfg::format::RawRecord;
 use edgewise::history::History;
 use edgewise::history::format::Test;
 use edgewise::suite::definition::{Source, Suite};
+use figures::Bars;
 use std::fmt::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -63,16 +66,28 @@ fn main() -> anyhow::Result<()> {
     tell(&args, "nothing")?;
     let source = args.scratch.join("u0007.c");
     let text = fs_err::read_to_string(&source)?;
+    let mut bars = Bars::default();
     for (what, from, to) in [
         ("a branch of one procedure", "if (n & 8) s += 3;", "if (n & 8) s += 4;"),
         ("the beginning of all of a unit", "int s = 0;", "int s = 0 * n;"),
     ] {
         let place = if what.starts_with('a') { 1 } else { usize::MAX };
         fs_err::write(&source, text.replacen(from, to, place))?;
-        tell(&args, what)?;
+        let (time, memory) = tell(&args, what)?;
         fs_err::write(&source, &text)?;
+        let title = format!("select, {} tests, {what}", args.tests);
+        bars.at_most(&format!("{title}; to 2 s"), &format!("{time:.2} s"), "2 s", time / 2.0, 1.0);
+        let gigabytes = memory as f64 / 1e6;
+        bars.at_most(
+            &format!("{title}; to 1 GB"),
+            &format!("{gigabytes:.2} GB"),
+            "1 GB",
+            gigabytes,
+            1.0,
+        );
     }
     println!("\nThe history has {} MB.", fs_err::metadata(history)?.len() / 1_000_000);
+    bars.print();
     Ok(())
 }
 
@@ -156,8 +171,9 @@ fn record(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Selects some times, and says how long that took at the median.
-fn tell(args: &Args, what: &str) -> anyhow::Result<()> {
+/// Selects some times, and says how long that took at the median: seconds, and the most
+/// kilobytes.
+fn tell(args: &Args, what: &str) -> anyhow::Result<(f64, i64)> {
     let repeat = if what.starts_with("the first") { 1 } else { args.repeat };
     let mut times = Vec::new();
     let (mut selected, mut memory) = (0, 0);
@@ -179,7 +195,7 @@ fn tell(args: &Args, what: &str) -> anyhow::Result<()> {
     times.sort();
     let time = times[times.len() / 2].as_secs_f64();
     println!("| {what} | {selected} | {time:.2} s | {} MB |", memory / 1000);
-    Ok(())
+    Ok((time, memory))
 }
 
 /// Waits for a process; how it ended, and the kilobytes that it had at most.

@@ -1,74 +1,281 @@
 //! A real project through a chain of versions: after each, the history that
-//! `edgewise test` updates is laid beside that of a run of everything, and the costs
-//! beside each other. And what coverage that nobody updates would have selected.
+//! `edgewise test` updates is laid beside that of a run of everything, and so is that of
+//! `edgewise test --selective`. What each way of testing costs, as in table 11 of paper
+//! 004, and what coverage that nobody updates would have selected, as in its study 1.
 
 mod edits;
+mod outdated;
+mod table;
+mod trees;
+mod versions;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use clap::Parser;
-use edgewise::cfg::format::{RawRecord, UnitIndex};
-use edgewise::history::{History, Row};
-use edgewise::ids::Fingerprint;
-use edits::{Edit, Random};
+use edgewise::cfg::format::RawRecord;
+use edgewise::history::History;
+use edits::Random;
+use outdated::NamedRows;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::time::{Duration, Instant};
+use table::{Beside, Cost, Step};
+use trees::{Tree, Trees};
+use versions::{Change, Versions};
+
+/// A test that is not the same in so many runs of the first version is not compared.
+const RUNS: usize = 4;
+
+/// So many versions are made of edits.
+const VERSIONS: usize = 10;
 
 #[derive(Parser)]
 struct Args {
     #[arg(long)]
     edgewise: PathBuf,
-    /// The project, with its build and its suites in edgewise.toml
+    /// The project, built with all probes, with its suites in edgewise.toml. Beside it, with
+    /// `.plain` behind its name, the same without probes
     #[arg(long)]
     project: PathBuf,
     #[arg(long)]
     name: String,
-    #[arg(long, default_value_t = 10)]
-    versions: usize,
-    /// Edits that make a version
-    #[arg(long, default_value_t = 3)]
+    /// What builds it again after an edit
+    #[arg(long)]
+    build: String,
+    /// How many; of patches all of them, of edits ten, unless this says otherwise
+    #[arg(long)]
+    versions: Option<usize>,
+    /// Edits that make a version. With more of them, fewer rows are left to be updated
+    #[arg(long, default_value_t = 1)]
     edits: usize,
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// More words for `edgewise test`
-    #[arg(long, allow_hyphen_values = true)]
-    with: Vec<String>,
+    /// A patch that makes a version, in the place of edits; in their order
+    #[arg(long)]
+    patch: Vec<PathBuf>,
+    /// A line with the costs is added to this file
+    #[arg(long)]
+    summary: Option<PathBuf>,
     /// Cargo says this to every benchmark
     #[arg(long, hide = true)]
     bench: bool,
 }
 
-/// What tests took, by object and procedure.
-type NamedRows = BTreeMap<String, BTreeMap<(String, String), Vec<u8>>>;
+/// What became of tests, by name.
+type Outcomes = BTreeMap<String, String>;
 
-/// What one version came to.
-#[derive(Default)]
-struct Step {
-    selected: usize,
-    ran: usize,
-    tests: usize,
-    equal: u64,
-    contained: u64,
-    without_rows: usize,
-    different: usize,
-    /// `edgewise test` without the build, and running everything.
-    update: Duration,
-    everything: Duration,
-    false_positives: usize,
-    false_negatives: usize,
-}
-
-struct Chain<'a> {
-    args: &'a Args,
-    /// What tests took at the first version, by source and procedure.
+struct Chain {
+    trees: Trees,
+    versions: Versions,
+    /// What tests took at the first version.
     first: NamedRows,
-    reached: BTreeMap<String, Vec<usize>>,
-    originals: BTreeMap<PathBuf, String>,
-    random: Random,
     /// Tests whose rows are not the same each time.
     unstable: BTreeSet<String>,
+    /// What became of all tests at the version before.
+    outcomes: Outcomes,
+}
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    let root = args.project.canonicalize()?;
+    let trees = Trees::new(args.edgewise.canonicalize()?, root, &args.build)?;
+    let mut chain = Chain::begin(trees, &args)?;
+    let mut steps = Vec::new();
+    let mut total = Step::default();
+    let usual = if args.patch.is_empty() { VERSIONS } else { args.patch.len() };
+    for _ in 0..args.versions.unwrap_or(usual) {
+        let Some(change) = chain.versions.next(&mut chain.trees)? else { break };
+        let step = chain.step(&change).with_context(|| change.what.clone())?;
+        eprintln!("{}: {}: {} selected", args.name, change.what, step.selected);
+        total += step;
+        steps.push((change.what, step));
+    }
+    chain.trees.enter(Tree::Full)?;
+    table::print_histories(&args.name, &steps, &total);
+    println!();
+    table::print_costs(&args.name, &steps, &total);
+    println!();
+    if let Some(path) = &args.summary {
+        let mut file = std::fs::File::options().create(true).append(true).open(path)?;
+        writeln!(file, "{}", table::summary(&args.name, steps.len(), &total))?;
+    }
+    for (what, beside) in [("test", total.updated), ("test --selective", total.selective)] {
+        let Beside { different, missed, .. } = beside;
+        ensure!(different == 0, "{what}: {different} tests differ from a run of everything");
+        ensure!(missed == 0, "{what}: {missed} tests are missed");
+    }
+    Ok(())
+}
+
+impl Chain {
+    /// Records the first version.
+    fn begin(mut trees: Trees, args: &Args) -> anyhow::Result<Self> {
+        for words in [&["build"][..], &["run"]] {
+            trees.run(words)?;
+        }
+        let outcomes = all_outcomes(&trees)?.0;
+        let first = outdated::named_rows(&History::open(&trees.history())?)?;
+        let versions = match args.patch.is_empty() {
+            true => Versions::Edits {
+                count: args.edits,
+                reached: reached(&trees)?,
+                originals: BTreeMap::new(),
+                random: Random(args.seed),
+            },
+            false => {
+                let patches: Result<Vec<_>, _> =
+                    args.patch.iter().map(|file| file.canonicalize()).collect();
+                Versions::Patches(patches?.into_iter())
+            }
+        };
+        let unstable = unstable(&trees)?;
+        if !unstable.is_empty() {
+            let names = unstable.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+            let count = unstable.len();
+            println!(
+                "{count} tests do not do the same in {RUNS} runs of the first version, and are not compared: {names}.\n"
+            );
+        }
+        // Nobody's first selection is measured: it preprocesses everything.
+        trees.keep_state("before")?;
+        trees.run(&["select"])?;
+        std::fs::copy(trees.root().join(".edgewise/cache"), trees.beside("cache"))?;
+        trees.restore_state("before")?;
+        trees.fork()?;
+        trees.enter(Tree::Plain)?;
+        ensure!(trees.build_plainly()?.is_some(), "the plain build fails");
+        trees.run(&["run"])?;
+        Ok(Self { trees, versions, first, unstable, outcomes })
+    }
+
+    /// Goes to the next version by each of the ways, and compares.
+    fn step(&mut self, change: &Change) -> anyhow::Result<Step> {
+        let mut cost = Cost::default();
+        self.select_only(change, &mut cost)?;
+        let (mut step, outcomes) = self.update(change, &mut cost)?;
+        step.tests = outcomes.len();
+        self.trees.enter(Tree::Selective)?;
+        change.apply(self.trees.root())?;
+        let (ran, time) = self.test(&["test", "--selective"])?;
+        cost.selective_build = self.trees.build_time()?;
+        cost.selective = time.saturating_sub(cost.selective_build);
+        step.selective = self.beside("test --selective", &ran, &outcomes)?;
+        (step.procedures, step.unprobed) = probes(&History::open(&self.trees.history())?)?;
+        step.cost = cost;
+        self.outcomes = outcomes;
+        Ok(step)
+    }
+
+    /// Selects from sources, and runs the selected tests and all tests without probes.
+    fn select_only(&mut self, change: &Change, cost: &mut Cost) -> anyhow::Result<()> {
+        self.trees.enter(Tree::Full)?;
+        // What the selection notes must not make the update faster, but the next selection.
+        self.trees.keep_state("before")?;
+        change.apply(self.trees.root())?;
+        let (cache, kept) = (self.trees.root().join(".edgewise/cache"), self.trees.beside("cache"));
+        if kept.exists() {
+            std::fs::copy(&kept, &cache)?;
+        }
+        let selected = self.trees.edgewise(&["select"])?;
+        ensure!(selected.output.status.success(), "select: {}", selected.said());
+        cost.select = selected.time;
+        std::fs::copy(&cache, &kept)?;
+        self.trees.restore_state("before")?;
+        let names = self.trees.beside("names");
+        std::fs::write(&names, &selected.output.stdout)?;
+
+        self.trees.enter(Tree::Plain)?;
+        change.apply(self.trees.root())?;
+        cost.plain_build = self.trees.build_plainly()?.context("the plain build fails")?;
+        if !selected.output.stdout.is_empty() {
+            cost.selected_plain = self.trees.run(&["run", "--names", text(&names)?])?.time;
+        }
+        cost.all_plain = self.trees.run(&["run"])?.time;
+        Ok(())
+    }
+
+    /// Builds with all probes, updates the history, and lays it beside that of a run of
+    /// everything. Returns what became of all tests, too.
+    fn update(&mut self, change: &Change, cost: &mut Cost) -> anyhow::Result<(Step, Outcomes)> {
+        self.trees.enter(Tree::Full)?;
+        let built = self.trees.edgewise(&["build"])?;
+        ensure!(built.output.status.success(), "{}: {}", change.what, built.said());
+        cost.full_build = self.trees.build_time()?;
+        let beside_build = built.time.saturating_sub(cost.full_build);
+        self.trees.keep_state("built")?;
+        let (ran, time) = self.test(&["test", "--no-build"])?;
+        cost.update = beside_build + time;
+        self.trees.keep_state("updated")?;
+
+        self.trees.restore_state("built")?;
+        let (outcomes, time) = all_outcomes(&self.trees)?;
+        cost.all = time;
+        std::fs::copy(self.trees.history(), self.trees.beside("history-of-all"))?;
+
+        self.trees.restore_state("built")?;
+        let selection = selected(&self.trees)?;
+        outdated::transplant(&self.first, &self.trees.history())?;
+        let outdated = selected(&self.trees)?;
+        self.trees.restore_state("updated")?;
+        let step = Step {
+            selected: selection.len(),
+            updated: self.beside("test", &ran, &outcomes)?,
+            outdated: outdated.len(),
+            false_positives: outdated.difference(&selection).count(),
+            false_negatives: selection.difference(&outdated).count(),
+            ..Step::default()
+        };
+        Ok((step, outcomes))
+    }
+
+    /// The names of the tests that `edgewise test` ran, and how long it took.
+    fn test(&self, words: &[&str]) -> anyhow::Result<(BTreeSet<String>, std::time::Duration)> {
+        let results = self.trees.beside("results");
+        let words: Vec<&str> = words.iter().copied().chain(["--json", text(&results)?]).collect();
+        let ran = self.trees.run(&words)?;
+        for line in ran.said().lines().filter(|line| line.contains("all probes are built in")) {
+            eprintln!("{line}");
+        }
+        let outcomes = outcomes(&results)?.into_iter();
+        let names = outcomes.filter(|(_, outcome)| outcome != "not-selected").map(|(name, _)| name);
+        Ok((names.collect(), ran.time))
+    }
+
+    /// The history where we are beside that of a run of everything.
+    fn beside(&self, way: &str, ran: &BTreeSet<String>, all: &Outcomes) -> anyhow::Result<Beside> {
+        let other = self.trees.beside("history-of-all");
+        let ran_diff = self.trees.edgewise(&["history", "diff", "--json", text(&other)?])?;
+        let diff: Value = serde_json::from_slice(&ran_diff.output.stdout)
+            .with_context(|| format!("history diff: {}", ran_diff.said()))?;
+        let of = |key: &str| -> BTreeSet<String> {
+            names(&diff[key]).difference(&self.unstable).cloned().collect()
+        };
+        let number = |key: &str| diff[key].as_u64().unwrap_or(0) as usize;
+        let lists = ["different", "other_version", "only_here", "only_there"];
+        let different: BTreeSet<String> = lists.iter().flat_map(|key| of(key)).collect();
+        if !different.is_empty() {
+            let said = self.trees.edgewise(&["history", "diff", text(&other)?])?;
+            eprint!("{way}:\n{}", String::from_utf8_lossy(&said.output.stdout));
+        }
+        let missed = all.iter().filter(|(name, outcome)| {
+            !ran.contains(*name) && self.outcomes.get(*name).is_some_and(|known| known != *outcome)
+        });
+        let missed: Vec<&String> = missed.map(|(name, _)| name).collect();
+        missed.iter().for_each(|name| eprintln!("{way}: {name} is missed"));
+        Ok(Beside {
+            ran: ran.len(),
+            equal: number("equal"),
+            contained: number("contained"),
+            inexact: number("inexact"),
+            without_rows: of("not_clean").len(),
+            different: different.len(),
+            missed: missed.len(),
+        })
+    }
+}
+
+fn text(path: &Path) -> anyhow::Result<&str> {
+    path.to_str().with_context(|| format!("{} is not text", path.display()))
 }
 
 fn names(list: &Value) -> BTreeSet<String> {
@@ -76,247 +283,75 @@ fn names(list: &Value) -> BTreeSet<String> {
     names.filter_map(|name| name.as_str().map(String::from)).collect()
 }
 
-fn main() -> anyhow::Result<()> {
-    let mut args = Args::parse();
-    args.edgewise = args.edgewise.canonicalize()?;
-    args.project = args.project.canonicalize()?;
-    let mut chain = Chain {
-        args: &args,
-        first: BTreeMap::new(),
-        reached: BTreeMap::new(),
-        originals: BTreeMap::new(),
-        random: Random(args.seed),
-        unstable: BTreeSet::new(),
-    };
-    chain.begin()?;
-    println!(
-        "| {} | edit | selected | run | of | equal | contained | without rows | different | test s | all s | false + | false - |",
-        args.name
-    );
-    println!("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
-    let mut total = Step::default();
-    for number in 1..=args.versions {
-        let (what, step) = chain.step()?;
-        println!("{}", row(&number.to_string(), &what, &step));
-        total.selected += step.selected;
-        total.ran += step.ran;
-        total.tests += step.tests;
-        total.equal += step.equal;
-        total.contained += step.contained;
-        total.without_rows += step.without_rows;
-        total.different += step.different;
-        total.update += step.update;
-        total.everything += step.everything;
-        total.false_positives += step.false_positives;
-        total.false_negatives += step.false_negatives;
-    }
-    println!("{}", row("all", "", &total));
-    ensure!(total.different == 0, "{} tests differ from a run of everything", total.different);
-    Ok(())
+fn outcomes(results: &Path) -> anyhow::Result<Outcomes> {
+    let results: Value = serde_json::from_str(&std::fs::read_to_string(results)?)?;
+    let tests = results["tests"].as_array().context("no results")?.iter();
+    let field = |test: &Value, key: &str| test[key].as_str().unwrap_or_default().to_string();
+    Ok(tests.map(|test| (field(test, "name"), field(test, "outcome"))).collect())
 }
 
-fn row(number: &str, what: &str, step: &Step) -> String {
-    let what: String = what.replace('|', "\\|").chars().take(120).collect();
-    format!(
-        "| {number} | {what} | {} | {} | {} | {} | {} | {} | {} | {:.2} | {:.2} | {} | {} |",
-        step.selected,
-        step.ran,
-        step.tests,
-        step.equal,
-        step.contained,
-        step.without_rows,
-        step.different,
-        step.update.as_secs_f64(),
-        step.everything.as_secs_f64(),
-        step.false_positives,
-        step.false_negatives,
-    )
+/// Runs everything: what became of it, and how long it took.
+fn all_outcomes(trees: &Trees) -> anyhow::Result<(Outcomes, std::time::Duration)> {
+    let results = trees.beside("results");
+    let ran = trees.run(&["run", "--json", text(&results)?])?;
+    Ok((outcomes(&results)?, ran.time))
 }
 
-impl Chain<'_> {
-    fn edgewise(&self, words: &[&str]) -> anyhow::Result<Output> {
-        // A test has to do the same each time: addresses must not be chance.
-        let mut command = Command::new("setarch");
-        command.arg("-R").arg(&self.args.edgewise).args(words).current_dir(&self.args.project);
-        command.output().context("cannot run edgewise")
-    }
-
-    fn history(&self) -> PathBuf {
-        self.args.project.join(".edgewise/history")
-    }
-
-    /// Records the first version.
-    fn begin(&mut self) -> anyhow::Result<()> {
-        for words in [&["build"][..], &["run"]] {
-            let output = self.edgewise(words)?;
-            let is_done = matches!(output.status.code(), Some(0 | 1));
-            ensure!(is_done, "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-        }
-        let output = self.edgewise(&["history", "export", "--format", "lcov"])?;
-        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let mut file = String::new();
-        for line in String::from_utf8_lossy(&output.stdout).lines() {
-            if let Some(name) = line.strip_prefix("SF:") {
-                file = name.to_string();
-            } else if let Some((line, count)) =
-                line.strip_prefix("DA:").and_then(|l| l.split_once(','))
-                && count.trim() != "0"
-                && file.ends_with(".c")
-            {
-                self.reached.entry(file.clone()).or_default().push(line.parse()?);
-            }
-        }
-        ensure!(!self.reached.is_empty(), "no test reaches anything");
-        self.first = named_rows(&History::open(&self.history())?)?;
-        let kept = self.args.project.join(".edgewise/history-kept");
-        std::fs::copy(self.history(), &kept)?;
-        self.edgewise(&["run"])?;
-        let output = self.edgewise(&["history", "diff", "--json", kept.to_str().unwrap()])?;
-        let diff: Value = serde_json::from_slice(&output.stdout)?;
-        self.unstable = names(&diff["different"]);
-        if !self.unstable.is_empty() {
-            let count = self.unstable.len();
-            println!("{count} tests do not do the same each time, and are not compared.\n");
-        }
-        Ok(())
-    }
-
-    /// The next version that builds, tested, and compared.
-    fn step(&mut self) -> anyhow::Result<(String, Step)> {
-        let before = self.args.project.join(".edgewise/history-before");
-        std::fs::copy(self.history(), &before)?;
-        let mut done = Vec::new();
-        for _ in 0..200 {
-            let root = self.args.project.clone();
-            let edit = edits::next(&root, &self.reached, &mut self.originals, &mut self.random);
-            let Some(Edit { what, path, before: text, after }) = edit else { continue };
-            std::fs::write(&path, after)?;
-            let built = self.edgewise(&["build"])?;
-            if !built.status.success() {
-                std::fs::write(&path, text)?;
-                continue;
-            }
-            done.push(what);
-            if done.len() == self.args.edits {
-                return Ok((done.join("; "), self.compare(&before)?));
-            }
-        }
-        bail!("no edit builds")
-    }
-
-    fn compare(&self, before: &Path) -> anyhow::Result<Step> {
-        let results = self.args.project.join(".edgewise/results.json");
-        let selection = self.selected()?;
-        let began = Instant::now();
-        let mut words = vec!["test", "--no-build", "--json", results.to_str().unwrap()];
-        words.extend(self.args.with.iter().map(String::as_str));
-        let output = self.edgewise(&words)?;
-        let update = began.elapsed();
-        let is_done = matches!(output.status.code(), Some(0 | 1));
-        ensure!(is_done, "test: {}", String::from_utf8_lossy(&output.stderr));
-        let results: Value = serde_json::from_str(&std::fs::read_to_string(&results)?)?;
-        let tests = results["tests"].as_array().context("no results")?;
-        let ran = tests.iter().filter(|test| test["outcome"] != "not-selected").count();
-
-        let (history, kept) = (self.history(), self.args.project.join(".edgewise/history-kept"));
-        std::fs::copy(&history, &kept)?;
-        let began = Instant::now();
-        let output = self.edgewise(&["run"])?;
-        let everything = began.elapsed();
-        ensure!(matches!(output.status.code(), Some(0 | 1)));
-        let all = self.args.project.join(".edgewise/history-of-all");
-        std::fs::rename(&history, &all)?;
-        // What coverage that nobody updated would have said.
-        transplant(before, &self.first, &history)?;
-        let outdated = self.selected()?;
-        std::fs::rename(&kept, &history)?;
-        let output = self.edgewise(&["history", "diff", "--json", all.to_str().unwrap()])?;
-        let diff: Value = serde_json::from_slice(&output.stdout)?;
-        let count = |key: &str| names(&diff[key]).difference(&self.unstable).count();
-        if count("different") > 0 {
-            let output = self.edgewise(&["history", "diff", all.to_str().unwrap()])?;
-            eprint!("{}", String::from_utf8_lossy(&output.stdout));
-        }
-        Ok(Step {
-            selected: selection.len(),
-            ran,
-            tests: tests.len(),
-            equal: diff["equal"].as_u64().unwrap_or(0),
-            contained: diff["contained"].as_u64().unwrap_or(0),
-            without_rows: count("not_clean"),
-            different: count("different")
-                + count("other_version")
-                + count("only_here")
-                + count("only_there"),
-            update,
-            everything,
-            false_positives: outdated.difference(&selection).count(),
-            false_negatives: selection.difference(&outdated).count(),
-        })
-    }
-
-    fn selected(&self) -> anyhow::Result<BTreeSet<String>> {
-        let output = self.edgewise(&["select", "--from-build", "--format", "json"])?;
-        let said: Value = serde_json::from_slice(&output.stdout)
-            .with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())?;
-        let selected = said["selected"].as_array().context("no selection")?.iter();
-        Ok(selected.filter_map(|test| Some(test["name"].as_str()?.to_string())).collect())
-    }
+/// What the history selects at the version that is built.
+fn selected(trees: &Trees) -> anyhow::Result<BTreeSet<String>> {
+    let ran = trees.edgewise(&["select", "--from-build", "--format", "json"])?;
+    let said: Value = serde_json::from_slice(&ran.output.stdout)
+        .with_context(|| format!("select: {}", ran.said()))?;
+    let selected = said["selected"].as_array().context("no selection")?.iter();
+    Ok(selected.filter_map(|test| Some(test["name"].as_str()?.to_string())).collect())
 }
 
-fn indexes(history: &History) -> anyhow::Result<BTreeMap<Fingerprint, UnitIndex>> {
-    let mut indexes = BTreeMap::new();
-    for unit in history.units()? {
-        indexes.insert(unit, RawRecord::new(history.unit(unit)?)?.index()?);
+/// How many procedures the programs of tests have, and how many of these have no probes.
+fn probes(history: &History) -> anyhow::Result<(usize, usize)> {
+    let programs: BTreeSet<_> = history.tests().flat_map(|(_, test)| &test.programs).collect();
+    let mut units = BTreeSet::new();
+    for program in programs {
+        units.extend(history.program(*program)?.units);
     }
-    Ok(indexes)
+    let (mut all, mut unprobed) = (0, 0);
+    for unit in units {
+        let index = RawRecord::new(history.unit(unit)?)?.index()?;
+        all += index.procedures.len();
+        unprobed += index.procedures.iter().filter(|procedure| procedure.unprobed).count();
+    }
+    Ok((all, unprobed))
 }
 
-/// The rows of all tests, by source and name of the procedure.
-fn named_rows(history: &History) -> anyhow::Result<NamedRows> {
-    let indexes = indexes(history)?;
-    let mut all: NamedRows = BTreeMap::new();
-    for (name, _) in history.tests() {
-        for Row { unit, procedure, edges } in history.rows(name)? {
-            let index = &indexes[&unit];
-            let procedure = index.procedures[procedure as usize].name.clone();
-            let key = (index.key.object.clone(), procedure);
-            all.entry(name.clone()).or_default().insert(key, edges);
+/// Lines of sources that tests reach.
+fn reached(trees: &Trees) -> anyhow::Result<BTreeMap<String, Vec<usize>>> {
+    let ran = trees.run(&["history", "export", "--format", "lcov"])?;
+    let mut reached: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let mut file = String::new();
+    for line in String::from_utf8_lossy(&ran.output.stdout).lines() {
+        if let Some(name) = line.strip_prefix("SF:") {
+            file = name.to_string();
+        } else if let Some((line, count)) =
+            line.strip_prefix("DA:").and_then(|line| line.split_once(','))
+            && count.trim() != "0"
+            && file.ends_with(".c")
+        {
+            reached.entry(file.clone()).or_default().push(line.parse()?);
         }
     }
-    Ok(all)
+    ensure!(!reached.is_empty(), "no test reaches anything");
+    Ok(reached)
 }
 
-/// A history of the version before, with what tests took at the first one, edge by
-/// edge in their order: that is what coverage says which is not updated.
-fn transplant(before: &Path, first: &NamedRows, to: &Path) -> anyhow::Result<()> {
-    std::fs::copy(before, to)?;
-    let mut history = History::open(to)?;
-    let indexes = indexes(&history)?;
-    let tests: Vec<_> = history.tests().map(|(name, test)| (name.clone(), test.clone())).collect();
-    for (name, test) in tests {
-        let Some(known) = first.get(&name) else { continue };
-        let mut rows = Vec::new();
-        for program in &test.programs {
-            for unit in history.program(*program)?.units {
-                let index = &indexes[&unit];
-                for (number, procedure) in index.procedures.iter().enumerate() {
-                    let key = (index.key.object.clone(), procedure.name.clone());
-                    let Some(edges) = known.get(&key) else { continue };
-                    let count = procedure.edge_count as usize;
-                    let mut edges = edges.clone();
-                    edges.resize(count.div_ceil(8), 0);
-                    if let (Some(last), 1..) = (edges.last_mut(), count % 8) {
-                        *last &= (1 << (count % 8)) - 1;
-                    }
-                    rows.push(Row { unit, procedure: number as u32, edges });
-                }
-            }
-        }
-        rows.sort();
-        rows.dedup_by_key(|row| (row.unit, row.procedure));
-        history.record(&name, test, rows);
+/// Tests whose rows are not those of other runs of the same version.
+fn unstable(trees: &Trees) -> anyhow::Result<BTreeSet<String>> {
+    let other = trees.beside("history-of-all");
+    std::fs::copy(trees.history(), &other)?;
+    let mut unstable = BTreeSet::new();
+    for _ in 1..RUNS {
+        trees.run(&["run"])?;
+        let ran = trees.edgewise(&["history", "diff", "--json", text(&other)?])?;
+        let diff: Value = serde_json::from_slice(&ran.output.stdout)?;
+        unstable.extend(names(&diff["different"]));
     }
-    history.commit()?;
-    Ok(())
+    Ok(unstable)
 }
