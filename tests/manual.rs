@@ -3,14 +3,18 @@
 //!
 //! `EDGEWISE_MANUAL=write` puts what commands really print into the pages.
 
+#[path = "support/page.rs"]
+mod page;
 mod support;
+#[path = "support/terminal.rs"]
+mod terminal;
 
 use edgewise::cli::config::Config;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::page::{self, Kind, Page, exchanges, matches};
-use support::{Project, copy, terminal, testdata};
+use page::{Kind, Page, exchanges, matches};
+use support::{Project, copy, testdata};
 
 /// How a study of hours is repeated, which is not done here.
 const HOURS: &str = "docs/evidence.md";

@@ -1,14 +1,16 @@
 //! The workflows of docs/ci, run: jobs in fresh clones at different places, shard by shard, with artifacts and
 //! caches as the services hand them on.
 
+#[path = "support/ci/mod.rs"]
+mod ci;
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use support::ci::github::{Event, Github};
-use support::ci::gitlab::Gitlab;
-use support::ci::Fate::{self, Failure, Skipped, Success};
-use support::ci::{Origin, strings, yaml};
+use ci::github::{Event, Github};
+use ci::gitlab::Gitlab;
+use ci::Fate::{self, Failure, Skipped, Success};
+use ci::{Origin, strings, yaml};
 use support::{copy, testdata};
 
 fn workflow(name: &str) -> PathBuf {

@@ -2,13 +2,10 @@
 
 #![allow(dead_code)]
 
-pub mod ci;
 pub mod compare;
 pub mod misses;
-pub mod page;
 mod reached;
 pub mod rules;
-pub mod terminal;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

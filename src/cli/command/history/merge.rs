@@ -56,7 +56,11 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     if let Some(more) = merged.conflicts.len().checked_sub(NAMED).filter(|more| *more > 0) {
         eprintln!("and {} more that are not the same everywhere", counted(more, "test"));
     }
-    eprintln!("{} of {} histories", counted(merged.tests, "test"), args.histories.len());
+    let histories = match args.histories.len() {
+        1 => String::from("1 history"),
+        count => format!("{count} histories"),
+    };
+    eprintln!("{} of {histories}", counted(merged.tests, "test"));
     Ok(exit::OK)
 }
 
