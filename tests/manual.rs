@@ -10,17 +10,18 @@ mod support;
 mod terminal;
 
 use edgewise::cli::config::Config;
+use page::{Kind, Page, exchanges, matches};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use page::{Kind, Page, exchanges, matches};
 use support::{Project, copy, testdata};
 
 /// How a study of hours is repeated, which is not done here.
 const HOURS: &str = "docs/evidence.md";
 
 /// Variables that would make the commands of a page do something else than on its reader's terminal.
-const NOT_FOR_SESSIONS: &[&str] = &["EDGEWISE_TRACE", "EDGEWISE_CC", "CC", "CFLAGS", "LDFLAGS", "MAKEFLAGS", "DESTDIR"];
+const NOT_FOR_SESSIONS: &[&str] =
+    &["EDGEWISE_TRACE", "EDGEWISE_CC", "CC", "CFLAGS", "LDFLAGS", "MAKEFLAGS", "DESTDIR"];
 
 #[test]
 fn start_make() {
@@ -67,13 +68,16 @@ fn readme() {
 fn the_demo_of_the_readme() {
     let page = Page::read("README.md");
     let shown = page.text.lines().skip_while(|line| *line != "    $ edgewise select").skip(1);
-    let shown: Vec<&str> = shown.take_while(|line| line.is_empty() || line.starts_with("    ")).collect();
-    let shown: Vec<&str> = shown.iter().map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
+    let shown: Vec<&str> =
+        shown.take_while(|line| line.is_empty() || line.starts_with("    ")).collect();
+    let shown: Vec<&str> =
+        shown.iter().map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
     assert!(shown.len() > 5, "{shown:?}");
     let project = Project::empty();
     let (lines, status) = terminal::run(&mut shell(&project, "edgewise demo played"));
     assert!(status.success(), "{}", lines.join("\n"));
-    let printed: Vec<&str> = lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
+    let printed: Vec<&str> =
+        lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
     let found = printed.windows(shown.len()).any(|window| window == shown);
     assert!(found, "{}", lines.join("\n"));
 }
@@ -81,7 +85,15 @@ fn the_demo_of_the_readme() {
 /// Pages that are not played above, since nothing is to be run there: that is checked as well.
 #[test]
 fn other_pages() {
-    let played = ["start-make", "start-cmake", "start-meson", "start-autotools", "suites", "troubleshooting", "ci"];
+    let played = [
+        "start-make",
+        "start-cmake",
+        "start-meson",
+        "start-autotools",
+        "suites",
+        "troubleshooting",
+        "ci",
+    ];
     let played: Vec<String> = played.iter().map(|name| format!("docs/{name}.md")).collect();
     for name in pages() {
         if played.contains(&name) || name == "README.md" || name == HOURS {
@@ -95,7 +107,8 @@ fn other_pages() {
 
 #[test]
 fn links_lead_somewhere_and_every_page_is_in_the_index() {
-    let links = |name: &str| page::links(&std::fs::read_to_string(repository().join(name)).unwrap());
+    let links =
+        |name: &str| page::links(&std::fs::read_to_string(repository().join(name)).unwrap());
     for name in pages() {
         let directory = repository().join(&name);
         for link in links(&name) {
@@ -113,7 +126,13 @@ fn links_lead_somewhere_and_every_page_is_in_the_index() {
 /// The keys that the configuration has, as its own errors name them: `suite.name`.
 fn keys() -> BTreeSet<String> {
     let mut keys = BTreeSet::new();
-    let tables = [("", ""), ("build.", "[build]\n"), ("instrument.", "[instrument]\n"), ("exclude.", "[exclude]\n"), ("suite.", "[[suite]]\n")];
+    let tables = [
+        ("", ""),
+        ("build.", "[build]\n"),
+        ("instrument.", "[instrument]\n"),
+        ("exclude.", "[exclude]\n"),
+        ("suite.", "[[suite]]\n"),
+    ];
     for (prefix, text) in tables {
         for key in expected(&format!("{text}no-such-key = 1\n")) {
             keys.insert(format!("{prefix}{key}"));
@@ -150,7 +169,9 @@ fn keys_shown(page: &Page) -> BTreeSet<String> {
                     continue;
                 }
             };
-            keys.extend(tables.iter().flat_map(|table| table.keys()).map(|key| format!("{name}.{key}")));
+            keys.extend(
+                tables.iter().flat_map(|table| table.keys()).map(|key| format!("{name}.{key}")),
+            );
         }
     }
     keys
@@ -174,7 +195,10 @@ fn the_page_of_suites_has_an_example_of_every_kind() {
     assert_eq!(kinds.len(), 7, "{kinds:?}");
     for kind in kinds {
         assert!(page.text.contains(&format!("\n## {kind}\n")), "{kind} has no section");
-        assert!(page.blocks.iter().any(|b| b.text.contains(&format!("kind = \"{kind}\""))), "{kind}");
+        assert!(
+            page.blocks.iter().any(|b| b.text.contains(&format!("kind = \"{kind}\""))),
+            "{kind}"
+        );
     }
 }
 
@@ -223,7 +247,11 @@ fn play(name: &str) {
                     let line = block.line + 1 + exchange.lines.0;
                     let (lines, status) = terminal::run(&mut shell(&project, &exchange.command));
                     let said = lines.join("\n");
-                    assert!(status.success(), "{name}:{line}: {status}\n$ {}\n{said}", exchange.command);
+                    assert!(
+                        status.success(),
+                        "{name}:{line}: {status}\n$ {}\n{said}",
+                        exchange.command
+                    );
                     if !matches(&exchange.output, &lines) {
                         let commands = exchange.command.lines().count();
                         real.push((line + commands - 1, exchange.output.len(), lines));

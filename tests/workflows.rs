@@ -5,12 +5,12 @@
 mod ci;
 mod support;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use ci::Fate::{self, Failure, Skipped, Success};
 use ci::github::{Event, Github};
 use ci::gitlab::Gitlab;
-use ci::Fate::{self, Failure, Skipped, Success};
 use ci::{Origin, strings, yaml};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use support::{copy, testdata};
 
 fn workflow(name: &str) -> PathBuf {
@@ -54,7 +54,8 @@ fn github() -> Github {
 
 #[track_caller]
 fn assert_fates(found: &BTreeMap<String, Fate>, expected: &[(&str, Fate)], log: &str) {
-    let found: Vec<(&str, Fate)> = found.iter().map(|(name, fate)| (name.as_str(), *fate)).collect();
+    let found: Vec<(&str, Fate)> =
+        found.iter().map(|(name, fate)| (name.as_str(), *fate)).collect();
     assert_eq!(found, expected, "{log}");
 }
 
@@ -96,7 +97,11 @@ fn github_records_selects_and_updates() {
     ];
     assert_fates(&run.fates, &selected, &run.log);
     assert_eq!(run.ran(), tests(&["mile"]), "{}", run.log);
-    assert!(run.summary.contains("all/mile") && run.summary.contains("length_in_metres"), "{}", run.summary);
+    assert!(
+        run.summary.contains("all/mile") && run.summary.contains("length_in_metres"),
+        "{}",
+        run.summary
+    );
     assert!(run.summary.contains("1 of 9 tests selected, 8 safely skipped"), "{}", run.summary);
     let gap = "::warning file=src/length.c,line=22,";
     assert!(run.log.contains(gap), "{}", run.log);
@@ -224,7 +229,11 @@ fn gitlab_records_selects_and_updates() {
     let run = gitlab.merge_request(&origin, 7, &origin.merged("miles"));
     assert_fates(&run.fates, &passed, &run.log);
     assert_eq!(run.ran(), tests(&[]), "{}", run.log);
-    assert!(run.log.contains("nothing has to run") && run.log.contains("nothing ran"), "{}", run.log);
+    assert!(
+        run.log.contains("nothing has to run") && run.log.contains("nothing ran"),
+        "{}",
+        run.log
+    );
 
     // A test that fails fails the pipeline, and is known to have failed.
     origin.edit("tests/mile.sh", "1609*", "1610*");
@@ -261,20 +270,30 @@ fn workflows_are_well_formed() {
         let needs = strings(&job["needs"]);
         assert!(needs.iter().all(|need| jobs.contains_key(need)), "{name}: {needs:?}");
         for found in expression.captures_iter(&job.to_string()) {
-            assert!(needs.contains(&found[1].to_string()), "{name} asks {} and does not need it", &found[1]);
+            assert!(
+                needs.contains(&found[1].to_string()),
+                "{name} asks {} and does not need it",
+                &found[1]
+            );
         }
         let steps = job["steps"].as_array().unwrap();
         let ids: Vec<&str> = steps.iter().filter_map(|step| step["id"].as_str()).collect();
         for output in job["outputs"].as_object().into_iter().flatten() {
             let asked = output.1.as_str().unwrap();
-            assert!(ids.iter().any(|id| asked.contains(&format!("steps.{id}."))), "{name}: {asked}");
+            assert!(
+                ids.iter().any(|id| asked.contains(&format!("steps.{id}."))),
+                "{name}: {asked}"
+            );
         }
         // Names of tests are data: in the text of a script they would be commands.
         for script in steps.iter().filter_map(|step| step["run"].as_str()) {
             assert!(!script.contains("matrix.tests"), "{name}: {script}");
         }
     }
-    assert_eq!(github["defaults"]["run"]["shell"], "bash", "without it a pipe hides what fails in it");
+    assert_eq!(
+        github["defaults"]["run"]["shell"], "bash",
+        "without it a pipe hides what fails in it"
+    );
     // The shards are all of those there are.
     let shards = jobs["record"]["strategy"]["matrix"]["shard"].as_array().unwrap();
     let count = format!("--shard ${{{{ matrix.shard }}}}/{}", shards.len());

@@ -41,7 +41,8 @@ impl Page {
     pub fn read(name: &str) -> Self {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
         let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let mut page = Self { name: name.to_string(), text, blocks: Vec::new(), projects: Vec::new() };
+        let mut page =
+            Self { name: name.to_string(), text, blocks: Vec::new(), projects: Vec::new() };
         // What stands there is seen without running it on the reader's machine.
         let mut may_be_indented = name == "README.md";
         let lines: Vec<String> = page.text.lines().map(str::to_string).collect();
@@ -73,7 +74,6 @@ impl Page {
         }
         page
     }
-
 }
 
 /// Where the relative links of a page lead, without what is behind `#`.

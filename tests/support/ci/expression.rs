@@ -12,7 +12,9 @@ pub struct Scope<'a> {
 
 /// Whether a condition asks by itself how others ended.
 pub fn asks_for_status(condition: &str) -> bool {
-    ["always()", "cancelled()", "failure()", "success()"].iter().any(|name| condition.contains(name))
+    ["always()", "cancelled()", "failure()", "success()"]
+        .iter()
+        .any(|name| condition.contains(name))
 }
 
 /// A condition, with or without `${{ }}` around it.
@@ -151,7 +153,9 @@ impl Parser<'_> {
             return self.call(&token, argument);
         }
         let path = token.split('.');
-        path.fold(self.scope.contexts.clone(), |value, name| value.get(name).cloned().unwrap_or_default())
+        path.fold(self.scope.contexts.clone(), |value, name| {
+            value.get(name).cloned().unwrap_or_default()
+        })
     }
 
     fn call(&self, function: &str, argument: Option<Value>) -> Value {

@@ -118,7 +118,8 @@ impl Github {
         while run.fates.len() < jobs.len() {
             let is_ready = |(name, job): &(&String, &Value)| {
                 let needs = strings(&job["needs"]);
-                !run.fates.contains_key(*name) && needs.iter().all(|need| run.fates.contains_key(need))
+                !run.fates.contains_key(*name)
+                    && needs.iter().all(|need| run.fates.contains_key(need))
             };
             let (name, job) = jobs.iter().find(is_ready).expect("jobs do not need each other");
             let fate = self.job(&mut run, origin, event, name, job);
@@ -146,7 +147,14 @@ impl Github {
         })
     }
 
-    fn job(&mut self, run: &mut Run, origin: &Origin, event: &Event, name: &str, job: &Value) -> Fate {
+    fn job(
+        &mut self,
+        run: &mut Run,
+        origin: &Origin,
+        event: &Event,
+        name: &str,
+        job: &Value,
+    ) -> Fate {
         let mut contexts = self.contexts(run, event, job);
         let needs = strings(&job["needs"]);
         let succeeded = needs.iter().all(|need| run.fates[need] == Fate::Success);
@@ -178,8 +186,9 @@ impl Github {
             contexts["steps"] = Value::Object(steps.outputs);
             let scope = Scope { contexts: &contexts, succeeded: true };
             let outputs = job["outputs"].as_object().into_iter().flatten();
-            let outputs = outputs
-                .map(|(name, text)| (name.clone(), interpolated(text.as_str().unwrap(), &scope).into()));
+            let outputs = outputs.map(|(name, text)| {
+                (name.clone(), interpolated(text.as_str().unwrap(), &scope).into())
+            });
             run.outputs.insert(name.to_string(), Value::Object(outputs.collect()));
             let tests = machine.tests();
             if !tests.is_empty() {
@@ -307,9 +316,11 @@ impl Github {
             };
             let ours: Vec<&Cache> = self.caches.iter().filter(is_ours).collect();
             let exact = ours.iter().find(|cache| cache.key == *key);
-            let newest = |begin: &str| ours.iter().rev().find(move |cache| cache.key.starts_with(begin));
+            let newest =
+                |begin: &str| ours.iter().rev().find(move |cache| cache.key.starts_with(begin));
             let found = exact.or_else(|| newest(key));
-            let Some(cache) = found.or_else(|| others.iter().find_map(|begin| newest(begin))) else {
+            let Some(cache) = found.or_else(|| others.iter().find_map(|begin| newest(begin)))
+            else {
                 continue;
             };
             for (path, kept) in &cache.files {
@@ -321,7 +332,8 @@ impl Github {
     }
 
     fn save(&mut self, steps: &Steps<'_>, with: &BTreeMap<String, String>) -> bool {
-        let is_there = self.caches.iter().any(|c| c.key == with["key"] && c.branch == steps.event.branch);
+        let is_there =
+            self.caches.iter().any(|c| c.key == with["key"] && c.branch == steps.event.branch);
         assert!(!is_there, "{} is in the cache, and stays as it is", with["key"]);
         let mut files = Vec::new();
         for (number, path) in with["path"].lines().filter(|line| !line.is_empty()).enumerate() {
@@ -337,7 +349,12 @@ impl Github {
         true
     }
 
-    fn upload(&mut self, run: &mut Run, steps: &Steps<'_>, with: &BTreeMap<String, String>) -> bool {
+    fn upload(
+        &mut self,
+        run: &mut Run,
+        steps: &Steps<'_>,
+        with: &BTreeMap<String, String>,
+    ) -> bool {
         let path = Path::new(&with["path"]);
         let is_hidden = path.iter().any(|part| part.to_string_lossy().starts_with('.'));
         let takes_hidden = with.get("include-hidden-files").is_some_and(|value| value == "true");

@@ -66,7 +66,8 @@ impl Gitlab {
 
     pub fn jobs(&self) -> BTreeMap<String, Value> {
         let all = self.pipeline.as_object().unwrap().iter();
-        let jobs = all.filter(|(name, _)| !NO_JOBS.contains(&name.as_str()) && !name.starts_with('.'));
+        let jobs =
+            all.filter(|(name, _)| !NO_JOBS.contains(&name.as_str()) && !name.starts_with('.'));
         jobs.map(|(name, job)| (name.clone(), job.clone())).collect()
     }
 
@@ -89,10 +90,13 @@ impl Gitlab {
             };
             let (name, job) = jobs.iter().find(is_ready).expect("jobs do not need each other");
             let when = rule(&job["rules"], &variables).unwrap();
-            let succeeded = strings(&job["needs"]).iter().all(|need| pipeline.fates[need] == Fate::Success);
+            let succeeded =
+                strings(&job["needs"]).iter().all(|need| pipeline.fates[need] == Fate::Success);
             let fate = match when.as_str() {
                 "always" => self.job(&mut pipeline, origin, sha, &variables, name, job),
-                "on_success" if succeeded => self.job(&mut pipeline, origin, sha, &variables, name, job),
+                "on_success" if succeeded => {
+                    self.job(&mut pipeline, origin, sha, &variables, name, job)
+                }
                 "on_success" => Fate::Skipped,
                 other => panic!("`when: {other}` is not known here"),
             };
@@ -122,7 +126,9 @@ impl Gitlab {
             install(&machine.home().join(".cargo/bin"));
             machine.check_out(origin.directory.path(), sha);
             self.restore(&machine, &job["cache"], &variables);
-            for (path, from) in strings(&job["needs"]).iter().flat_map(|need| &pipeline.artifacts[need]) {
+            for (path, from) in
+                strings(&job["needs"]).iter().flat_map(|need| &pipeline.artifacts[need])
+            {
                 copy_any(from, &machine.work.join(path));
             }
             let run = |lines: &Value, log: &mut String| {
@@ -145,7 +151,11 @@ impl Gitlab {
             }
             if succeeded || job["artifacts"]["when"] == "always" {
                 for path in strings(&job["artifacts"]["paths"]) {
-                    let to = self.store.path().join(format!("artifact-{}-{}", self.machines, kept.len()));
+                    let to = self.store.path().join(format!(
+                        "artifact-{}-{}",
+                        self.machines,
+                        kept.len()
+                    ));
                     if machine.work.join(&path).exists() {
                         copy_any(&machine.work.join(&path), &to);
                         kept.push((path, to));

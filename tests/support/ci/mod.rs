@@ -92,10 +92,21 @@ impl Origin {
 
 pub fn git(directory: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
-    command.args(["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]);
+    command.args([
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@example.org",
+        "-c",
+        "commit.gpgsign=false",
+    ]);
     command.args(arguments).current_dir(directory).env("GIT_CONFIG_GLOBAL", "/dev/null");
     let output = command.output().unwrap();
-    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "git {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).unwrap().trim().to_string()
 }
 
@@ -109,7 +120,8 @@ pub struct Machine {
 impl Machine {
     pub fn new(number: usize) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let work = directory.path().join(format!("runner{}", "-x".repeat(number % 7))).join("project");
+        let work =
+            directory.path().join(format!("runner{}", "-x".repeat(number % 7))).join("project");
         std::fs::create_dir_all(&work).unwrap();
         std::fs::create_dir_all(directory.path().join("home/.cargo/bin")).unwrap();
         Self { directory, work }
@@ -148,7 +160,10 @@ impl Machine {
         let text = std::fs::read_to_string(self.work.join(".edgewise/results.xml"));
         let expression = regex::Regex::new("<testcase classname=\"(.*?)\" name=\"(.*?)\"").unwrap();
         let text = text.unwrap_or_default();
-        expression.captures_iter(&text).map(|found| format!("{}/{}", &found[1], &found[2])).collect()
+        expression
+            .captures_iter(&text)
+            .map(|found| format!("{}/{}", &found[1], &found[2]))
+            .collect()
     }
 }
 

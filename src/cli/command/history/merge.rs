@@ -17,10 +17,8 @@ const NAMED: usize = 10;
 /// everywhere, or whose trace is not complete everywhere, that counts: it stays
 /// selected.
 #[derive(Debug, clap::Args)]
-#[command(
-    after_help = "Examples:\n  edgewise history merge shard-*/.edgewise/history\n  \
-                  edgewise history merge --update shard-*/.edgewise/history"
-)]
+#[command(after_help = "Examples:\n  edgewise history merge shard-*/.edgewise/history\n  \
+                  edgewise history merge --update shard-*/.edgewise/history")]
 pub struct Args {
     /// Histories to merge, beside the project's own if it has one
     #[arg(required = true)]
