@@ -11,7 +11,7 @@ pub struct Scope<'a> {
 }
 
 /// Whether a condition asks by itself how others ended.
-pub fn asks_for_status(condition: &str) -> bool {
+fn asks_for_status(condition: &str) -> bool {
     ["always()", "cancelled()", "failure()", "success()"]
         .iter()
         .any(|name| condition.contains(name))

@@ -1,7 +1,7 @@
 //! GitHub Actions: jobs in the order of their needs, the actions that our workflow uses, and caches that
 //! belong to a branch.
 
-use super::expression::{Scope, asks_for_status, holds, interpolated, value};
+use super::expression::{Scope, holds, interpolated, value};
 use super::{Fate, Machine, Origin, copy_any, install, strings, yaml};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -428,9 +428,4 @@ fn shell_step(
         steps.outputs.insert(id.to_string(), json!({ "outputs": values }));
     }
     output.status.success()
-}
-
-/// Whether a condition holds for a job whatever the others came to.
-pub fn runs_in_any_case(condition: &str) -> bool {
-    asks_for_status(condition)
 }
