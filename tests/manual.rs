@@ -74,7 +74,7 @@ fn the_demo_of_the_readme() {
         shown.iter().map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
     assert!(shown.len() > 5, "{shown:?}");
     let project = Project::empty();
-    let (lines, status) = terminal::run(&mut shell(&project, "edgewise demo played"));
+    let (lines, status) = terminal::run(&mut shell(project.root(), "edgewise demo played"));
     assert!(status.success(), "{}", lines.join("\n"));
     let printed: Vec<&str> =
         lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
@@ -102,6 +102,49 @@ fn other_pages() {
         let blocks = Page::read(&name).blocks;
         assert!(blocks.iter().all(|block| block.kind != Kind::Session), "{name} is not played");
         play(&name);
+    }
+}
+
+/// Does what a page says until all is built, at some place.
+fn build_as(page: &Page, root: &Path) {
+    std::fs::create_dir_all(root).unwrap();
+    page.projects.iter().for_each(|start| copy(&testdata(start), root));
+    for block in &page.blocks {
+        match &block.kind {
+            Kind::File(path) => std::fs::write(root.join(path), &block.text).unwrap(),
+            Kind::Session => {
+                for exchange in exchanges(&block.text) {
+                    if exchange.command == "edgewise run" {
+                        return;
+                    }
+                    let output = shell(root, &exchange.command).output().unwrap();
+                    assert!(output.status.success(), "{}: {output:?}", exchange.command);
+                }
+            }
+            _ => {}
+        }
+    }
+    panic!("{} does not run its tests", page.name);
+}
+
+/// A history that was recorded in one place serves another one, whatever paths the build system
+/// writes down.
+#[test]
+fn a_history_is_of_no_place() {
+    for name in ["start-make", "start-cmake", "start-meson", "start-autotools"] {
+        let page = Page::read(&format!("docs/{name}.md"));
+        let directory = tempfile::tempdir().unwrap();
+        let [here, there] = ["here", "quite/another/place"].map(|name| directory.path().join(name));
+        build_as(&page, &here);
+        build_as(&page, &there);
+        let output = shell(&here, "edgewise run").output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        std::fs::copy(here.join(".edgewise/history"), there.join(".edgewise/history")).unwrap();
+        for command in ["edgewise select --from-build", "edgewise select"] {
+            let output = shell(&there, command).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(said, "no test is affected: all 5 safely skipped\n", "{name}: {command}");
+        }
     }
 }
 
@@ -245,7 +288,8 @@ fn play(name: &str) {
             Kind::Session => {
                 for exchange in exchanges(&block.text) {
                     let line = block.line + 1 + exchange.lines.0;
-                    let (lines, status) = terminal::run(&mut shell(&project, &exchange.command));
+                    let (lines, status) =
+                        terminal::run(&mut shell(project.root(), &exchange.command));
                     let said = lines.join("\n");
                     assert!(
                         status.success(),
@@ -271,12 +315,12 @@ fn play(name: &str) {
 }
 
 /// A shell as the reader has it, in the root of the project.
-fn shell(project: &Project, command: &str) -> Command {
+fn shell(root: &Path, command: &str) -> Command {
     let ours = Path::new(env!("CARGO_BIN_EXE_edgewise")).parent().unwrap();
     let others = std::env::var_os("PATH").unwrap_or_default();
     let path = [ours.to_path_buf()].into_iter().chain(std::env::split_paths(&others));
     let mut shell = Command::new("/bin/sh");
-    shell.arg("-c").arg(command).current_dir(project.root());
+    shell.arg("-c").arg(command).current_dir(root);
     shell.env("PATH", std::env::join_paths(path).unwrap());
     shell.env("EDGEWISE_SOURCES", repository());
     shell.env("LC_ALL", "C.UTF-8").env("TERM", "dumb").env("NO_COLOR", "1");
