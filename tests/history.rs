@@ -65,6 +65,39 @@ fn shards_make_the_whole_in_any_order() {
     assert!(project.selected().is_empty());
 }
 
+/// What others ran of what was selected takes the place of what was known, whether they began with a
+/// copy of it or with nothing; and there is an earlier version then.
+#[test]
+fn an_update_is_as_if_it_had_run_here() {
+    let project = sample();
+    project.record();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let [base, first, second] = ["base", "first", "second"].map(|name| elsewhere.path().join(name));
+    std::fs::copy(history_of(&project), &base).unwrap();
+    let old = "return (values[middle - 1] + values[middle]) / 2.0;";
+    let new = "return values[middle - 1] + (values[middle] - values[middle - 1]) / 2.0;";
+    project.edit("lib/stats.c", old, new);
+    project.ok(&["build"]);
+    assert_eq!(project.selected(), ["median-even", "stats-even", "stats-tabs"]);
+    std::fs::remove_file(history_of(&project)).unwrap();
+    project.ok(&["run", "cli/median-even"]);
+    std::fs::rename(history_of(&project), &first).unwrap();
+    std::fs::copy(&base, history_of(&project)).unwrap();
+    project.ok(&["run", "cli/stats-even", "cli/stats-tabs"]);
+    std::fs::copy(history_of(&project), &second).unwrap();
+
+    project.ok(&["run", "cli/median-even"]);
+    let here = contents(&history_of(&project));
+    for order in [[&first, &second], [&second, &first]] {
+        std::fs::copy(&base, history_of(&project)).unwrap();
+        let [one, other] = order.map(|path| path.display().to_string());
+        project.ok(&["history", "merge", "--update", &one, &other]);
+        assert_eq!(contents(&history_of(&project)), here);
+        assert!(project.selected().is_empty());
+        assert_eq!(project.ok(&["history", "log"]).lines().count(), 2);
+    }
+}
+
 #[test]
 fn a_test_that_failed_anywhere_stays_selected_after_a_merge() {
     let source = "#include <stdlib.h>\nint main(void)\n{\n    return getenv(\"FAIL\") != 0;\n}\n";

@@ -20,9 +20,20 @@ pub struct Merged {
 
 /// Writes what several histories hold into one file, which is replaced.
 pub fn merge(inputs: &[History], out: &Path) -> Result<Merged, StoreError> {
+    merge_beyond(inputs, None, out)
+}
+
+/// The same with those tests alone that the base, which the others may have begun with, does not
+/// have just as they are.
+pub fn merge_beyond(
+    inputs: &[History],
+    base: Option<&History>,
+    out: &Path,
+) -> Result<Merged, StoreError> {
+    let is_known = |name: &str, test| base.is_some_and(|base| base.test(name) == Some(test));
     let mut names: BTreeMap<&str, Vec<(usize, &Test)>> = BTreeMap::new();
     for (input, history) in inputs.iter().enumerate() {
-        for (name, test) in history.tests() {
+        for (name, test) in history.tests().filter(|(name, test)| !is_known(name, test)) {
             names.entry(name).or_default().push((input, test));
         }
     }

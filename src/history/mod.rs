@@ -9,6 +9,7 @@ mod rewrite;
 mod segment;
 pub mod snapshot;
 pub mod store;
+mod update;
 
 use crate::ids::Fingerprint;
 use crate::trace::derive::EdgeBits;

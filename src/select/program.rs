@@ -157,7 +157,13 @@ pub fn compare(
         }
     }
     exclude::select_doubtful(comparisons, options.exclusion, &mut outcome);
-    outcome.selected.values_mut().for_each(reason::keep_once);
+    for (test, reasons) in &mut outcome.selected {
+        reason::keep_own(reasons, |path| {
+            let mut ran = comparisons.iter().filter(|comparison| comparison.old.path == path);
+            ran.any(|comparison| comparison.tests.binary_search(test).is_ok())
+        });
+        reason::keep_once(reasons);
+    }
     outcome
 }
 

@@ -73,10 +73,66 @@ pub struct EdgeReason {
     pub chain: Vec<String>,
 }
 
+/// A unit may be part of several programs, and each tells of it with its own calls: where a program
+/// that the test ran says so, the others need not.
+pub fn keep_own(reasons: &mut Vec<Reason>, is_own: impl Fn(&str) -> bool) {
+    let place = |reason: &EdgeReason| {
+        let EdgeReason { procedure, from, edge, old, new, .. } = reason.clone();
+        (procedure, from, edge, old, new)
+    };
+    let edges = || {
+        reasons.iter().filter_map(|reason| match reason {
+            Reason::Edge(edge) => Some(edge),
+            _ => None,
+        })
+    };
+    if edges().all(|reason| is_own(&reason.program)) {
+        return;
+    }
+    let own: FxHashSet<_> =
+        edges().filter(|reason| is_own(&reason.program)).map(|reason| place(reason)).collect();
+    reasons.retain(|reason| match reason {
+        Reason::Edge(edge) => is_own(&edge.program) || !own.contains(&place(edge)),
+        _ => true,
+    });
+}
+
 /// Keeps each reason once, in their order.
 pub fn keep_once(reasons: &mut Vec<Reason>) {
     let mut seen = FxHashSet::default();
     let first: Vec<bool> = reasons.iter().map(|reason| seen.insert(reason)).collect();
     let mut first = first.into_iter();
     reasons.retain(|_| first.next() == Some(true));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_did_not_run_a_program_need_not_hear_of_it() {
+        let edge = |program: &str, line: u32| {
+            let place = SourceLine { file: String::from("a.c"), line, text: String::new() };
+            Reason::Edge(Arc::new(EdgeReason {
+                program: program.to_string(),
+                procedure: String::from("f"),
+                from: place.clone(),
+                edge: String::new(),
+                old: place,
+                new: None,
+                because: String::new(),
+                chain: vec![program.to_string()],
+            }))
+        };
+        let kept = |mut reasons: Vec<Reason>| {
+            keep_own(&mut reasons, |program| program == "mine");
+            reasons
+        };
+        let [mine, other, elsewhere] = [edge("mine", 1), edge("other", 1), edge("other", 2)];
+        let new = Reason::NewTest;
+        let all = vec![other.clone(), new.clone(), mine.clone(), elsewhere.clone()];
+        assert_eq!(kept(all), [new, mine, elsewhere.clone()]);
+        // Nothing else says why.
+        assert_eq!(kept(vec![elsewhere.clone()]), [elsewhere]);
+    }
 }

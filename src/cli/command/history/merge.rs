@@ -3,7 +3,7 @@
 use crate::cli::exit;
 use crate::cli::workspace::Workspace;
 use crate::history::History;
-use crate::history::merge::merge;
+use crate::history::merge::{Merged, merge, merge_beyond};
 use crate::report::text::counted;
 use anyhow::ensure;
 use std::path::PathBuf;
@@ -17,7 +17,8 @@ const NAMED: usize = 10;
 /// everywhere, or whose trace is not complete everywhere, that counts: it stays
 /// selected.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  edgewise history merge shard-*/.edgewise/history")]
+#[command(after_help = "Examples:\n  edgewise history merge shard-*/.edgewise/history\n  \
+                  edgewise history merge --update shard-*/.edgewise/history")]
 pub struct Args {
     /// Histories to merge, beside the project's own if it has one
     #[arg(required = true)]
@@ -25,6 +26,10 @@ pub struct Args {
     /// Write the result here, and leave the project's own history alone
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// What these histories say of a test takes the place of what the project's own says: they
+    /// were recorded after it, on what it selected
+    #[arg(long, conflicts_with = "output")]
+    update: bool,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<i32> {
@@ -35,6 +40,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     }
     let merged = match &args.output {
         Some(output) => merge(&inputs, output)?,
+        None if args.update => update(&inputs)?,
         None => {
             let workspace = Workspace::open_without_suites()?;
             let _lock = workspace.lock()?;
@@ -48,6 +54,22 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     if let Some(more) = merged.conflicts.len().checked_sub(NAMED).filter(|more| *more > 0) {
         eprintln!("and {} more that are not the same everywhere", counted(more, "test"));
     }
-    eprintln!("{} of {} histories", counted(merged.tests, "test"), args.histories.len());
+    let histories = match args.histories.len() {
+        1 => String::from("1 history"),
+        count => format!("{count} histories"),
+    };
+    eprintln!("{} of {histories}", counted(merged.tests, "test"));
     Ok(exit::OK)
+}
+
+/// What they have together beyond the project's own history, into that.
+fn update(inputs: &[History]) -> anyhow::Result<Merged> {
+    let workspace = Workspace::open_without_suites()?;
+    let _lock = workspace.lock()?;
+    let mut own = workspace.history()?;
+    let together = tempfile::Builder::new().prefix("merge.").tempfile_in(workspace.state())?;
+    let merged = merge_beyond(inputs, Some(&own), together.path())?;
+    own.take(&History::open(together.path())?)?;
+    own.commit()?;
+    Ok(merged)
 }
