@@ -10,14 +10,8 @@ mod build;
 
 use build::{Builder, CLANG_O0, CLANG_O2, Compiler, DEFINED, GCC_O0, GCC_O2, SANITIZED};
 use generator::{Construct, EditKind, Effect, Options, Random};
-use generator::{edit, edit_of_kind, is_valid, program};
+use generator::{edit, edit_of_kind, is_valid, program, seeds};
 use std::collections::BTreeSet;
-
-/// Some seeds, or as many as were asked for.
-fn seeds(usual: u64) -> std::ops::Range<u64> {
-    let asked = std::env::var("EDGEWISE_SEEDS").ok().and_then(|text| text.parse().ok());
-    0..asked.unwrap_or(usual)
-}
 
 /// Calls for each seed, on two threads.
 fn for_each_seed(usual: u64, check: impl Fn(u64) + Sync) {

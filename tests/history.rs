@@ -113,6 +113,29 @@ fn a_test_that_failed_anywhere_stays_selected_after_a_merge() {
     assert_eq!(project.selected(), ["one"]);
 }
 
+/// A history that was not begun with ours may be older: that a test passed there says nothing of
+/// the failure that we know of.
+#[test]
+fn an_update_that_did_not_begin_here_hides_no_failure() {
+    let source = "#include <stdlib.h>\nint main(void)\n{\n    return getenv(\"FAIL\") != 0;\n}\n";
+    let project = Project::of_source(source, &[("one", ""), ("two", "")]);
+    project.record();
+    std::fs::copy(history_of(&project), project.path("older.out")).unwrap();
+    let run = project.command().args(["run", "one"]).env("FAIL", "1").output().unwrap();
+    assert_eq!(run.status.code(), Some(1));
+    std::fs::copy(history_of(&project), project.path("failed.out")).unwrap();
+    let output = project.edgewise(&["history", "merge", "--update", "older.out"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("t/one: it failed here"), "{}", stderr(&output));
+    assert_eq!(project.selected(), ["one"]);
+    // Put right by somebody who began with what we know.
+    project.ok(&["run", "one"]);
+    std::fs::rename(history_of(&project), project.path("mended.out")).unwrap();
+    std::fs::rename(project.path("failed.out"), history_of(&project)).unwrap();
+    project.ok(&["history", "merge", "--update", "mended.out"]);
+    assert!(project.selected().is_empty());
+}
+
 #[test]
 fn shows_who_reaches_what() {
     let project = sample();

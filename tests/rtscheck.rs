@@ -29,10 +29,6 @@ const REVISIONS: usize = 20;
 /// nobody takes a new branch, the coarse ones alone select everything, and may.
 const OTHERS: [&str; 4] = ["full", "rh", "procedure", "file"];
 
-fn seeds() -> u64 {
-    std::env::var("EDGEWISE_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(USUAL)
-}
-
 /// A test: its arguments, and the check sum of what it has to print.
 #[derive(Clone)]
 struct Test {
@@ -283,7 +279,7 @@ fn check(seed: u64) -> (usize, usize) {
 
 #[test]
 fn the_rules_hold_while_projects_evolve() {
-    for seed in 0..seeds() {
+    for seed in generator::seeds(USUAL) {
         let (ran, tests) = check(seed);
         println!("seed {seed}: {ran} of {tests} tests run in {REVISIONS} revisions");
     }

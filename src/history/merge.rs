@@ -24,20 +24,35 @@ pub fn merge(inputs: &[History], out: &Path) -> Result<Merged, StoreError> {
 }
 
 /// The same with those tests alone that the base, which the others may have begun with, does not
-/// have just as they are.
+/// have just as they are. One that did not pass in the base stays as it is there unless who says
+/// that it passed began with the base: the others may be older.
 pub fn merge_beyond(
     inputs: &[History],
     base: Option<&History>,
     out: &Path,
 ) -> Result<Merged, StoreError> {
-    let is_known = |name: &str, test| base.is_some_and(|base| base.test(name) == Some(test));
+    let mut merged = Merged::default();
     let mut names: BTreeMap<&str, Vec<(usize, &Test)>> = BTreeMap::new();
     for (input, history) in inputs.iter().enumerate() {
-        for (name, test) in history.tests().filter(|(name, test)| !is_known(name, test)) {
+        let is_later = match base {
+            Some(base) => history.store.continues(&base.store)?,
+            None => true,
+        };
+        for (name, test) in history.tests() {
+            let known = base.and_then(|base| base.test(name));
+            if known == Some(test) {
+                continue;
+            }
+            if !is_later && test.is_clean() && known.is_some_and(|known| !known.is_clean()) {
+                let what =
+                    "it failed here, and may have passed elsewhere before: it stays selected";
+                merged.conflicts.push((name.clone(), what));
+                continue;
+            }
             names.entry(name).or_default().push((input, test));
         }
     }
-    let mut merged = Merged { tests: names.len(), ..Merged::default() };
+    merged.tests = names.len();
     let mut tests = SegmentTests::default();
     let mut places: Vec<Vec<Option<u32>>> =
         inputs.iter().map(|history| vec![None; history.test_numbers()]).collect();

@@ -79,6 +79,28 @@ impl Store {
         self.end
     }
 
+    /// Whether this file is the other one, perhaps with more behind it.
+    pub fn continues(&self, other: &Self) -> Result<bool, StoreError> {
+        let (Some(own), Some(others)) = (&self.file, &other.file) else {
+            return Ok(other.file.is_none());
+        };
+        if self.end < other.end {
+            return Ok(false);
+        }
+        let mut at = 2 * SLOT;
+        let (mut here, mut there) = (vec![0; GATHERED], vec![0; GATHERED]);
+        while at < other.end {
+            let length = (other.end - at).min(GATHERED as u64) as usize;
+            own.file().read_exact_at(&mut here[..length], at).map_err(|e| self.io(e))?;
+            others.file().read_exact_at(&mut there[..length], at).map_err(|e| other.io(e))?;
+            if here[..length] != there[..length] {
+                return Ok(false);
+            }
+            at += length as u64;
+        }
+        Ok(true)
+    }
+
     fn io(&self, why: std::io::Error) -> StoreError {
         StoreError::Io { path: self.path.display().to_string(), why }
     }

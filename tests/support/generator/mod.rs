@@ -44,6 +44,14 @@ mod special;
 mod statements;
 mod tree;
 
+/// The seeds to look at: as usual, or what `EDGEWISE_SEEDS` asks for, `N` of them or those
+/// of a range `A..B`.
+pub fn seeds(usual: u64) -> std::ops::Range<u64> {
+    let asked = std::env::var("EDGEWISE_SEEDS").unwrap_or_default();
+    let (from, to) = asked.split_once("..").unwrap_or(("0", &asked));
+    from.parse().unwrap_or(0)..to.parse().unwrap_or(usual)
+}
+
 pub use check::is_valid;
 pub use edit::{Edit, EditKind, Effect, edit, edit_of_kind};
 pub use make::program;
