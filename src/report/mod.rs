@@ -12,9 +12,11 @@ pub mod picture;
 pub mod results;
 pub mod runners;
 pub mod shadow;
+pub mod style;
 pub mod svg;
 pub mod text;
 pub mod time;
+pub mod wrap;
 
 use crate::select::program::Analysed;
 use crate::select::{EdgeReason, Reason, Statistics};
