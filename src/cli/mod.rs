@@ -21,6 +21,7 @@ mod made_of;
 mod matrix;
 mod new_code;
 mod outside;
+mod printer;
 mod progress;
 mod reached;
 mod recording;
@@ -41,7 +42,7 @@ mod workspace;
 
 use crate::compiler::ld::is_linker_name;
 use crate::history::store::StoreError;
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -55,6 +56,16 @@ const COMPILER_PROGRAM: &str = "edgewise-cc";
 #[derive(Debug, Parser)]
 #[command(name = "edgewise", version, after_help = exit::HELP)]
 struct Arguments {
+    /// When to colour what people read
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value = "auto",
+        value_name = "WHEN",
+        help_heading = "Global options"
+    )]
+    color: printer::Color,
     #[command(subcommand)]
     command: Command,
 }
@@ -91,9 +102,35 @@ pub fn main() -> i32 {
     }
     let result = match called_as_tool() {
         Some(result) => result,
-        None => dispatch(&Arguments::parse().command),
+        None => dispatch(&parsed().command),
     };
     result.unwrap_or_else(|error| report(&error))
+}
+
+/// The arguments. What `--color` says counts for their own help and errors too.
+fn parsed() -> Arguments {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let color = match asked_color(&words) {
+        Some("always") => clap::ColorChoice::Always,
+        Some("never") => clap::ColorChoice::Never,
+        _ => clap::ColorChoice::Auto,
+    };
+    let matches = Arguments::command().color(color).get_matches_from(words);
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    printer::choose(arguments.color);
+    arguments
+}
+
+fn asked_color(words: &[OsString]) -> Option<&str> {
+    let mut ours = words.iter().map_while(|word| word.to_str()).take_while(|word| *word != "--");
+    while let Some(word) = ours.next() {
+        match word.strip_prefix("--color") {
+            Some("") => return ours.next(),
+            Some(rest) if rest.starts_with('=') => return Some(&rest[1..]),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Does what a build wants, if it called us by the name of a compiler or of a
@@ -142,16 +179,17 @@ fn dispatch(command: &Command) -> anyhow::Result<i32> {
 
 /// Says what is wrong and what to do, and picks the exit code.
 fn report(error: &anyhow::Error) -> i32 {
-    eprintln!("edgewise: {error:#}");
+    let style = printer::Stream::Err.style();
+    printer::tell(&format!("{} {error:#}\n", style.error("edgewise:")));
     match error.downcast_ref::<StoreError>() {
         Some(StoreError::Version { .. }) => {
-            eprintln!(
-                "hint: use that version of edgewise, or move .edgewise/history away and `edgewise run` again"
+            printer::tell(
+                "hint: use that version of edgewise, or move .edgewise/history away and `edgewise run` again\n",
             );
             exit::HISTORY_UNUSABLE
         }
         Some(StoreError::Damaged { .. }) => {
-            eprintln!("hint: move .edgewise/history away and `edgewise run` again");
+            printer::tell("hint: move .edgewise/history away and `edgewise run` again\n");
             exit::HISTORY_UNUSABLE
         }
         _ => exit::USER_ERROR,

@@ -1,5 +1,6 @@
 //! Changed code that no test reaches, for people and for CI.
 
+use super::style::Style;
 use super::text::{counted, ranges};
 use crate::select::gaps::{Gap, Kind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,11 +69,11 @@ pub fn says(gap: &Gap) -> String {
     }
 }
 
-pub fn text(gaps: &[Gap]) -> String {
+pub fn text(gaps: &[Gap], style: Style) -> String {
     let groups = groups(gaps);
     let mut out = String::new();
     for group in &groups {
-        let _ = writeln!(out, "{}: {}", group.place(), group.what());
+        let _ = writeln!(out, "{}: {}", style.name(&group.place()), group.what());
         if group.kind == Kind::Code {
             let _ = writeln!(out, "    {}", group.text);
         }

@@ -141,7 +141,8 @@ mod tests {
     fn lines_are_coloured_by_how_they_begin() {
         let style = Style { color: true };
         let text = "- no source\n    - b\n    + c\nhint: d\n";
-        let expected = "- no source\n    \x1b[31m- b\x1b[0m\n    \x1b[32m+ c\x1b[0m\n\x1b[36mhint:\x1b[0m d\n";
+        let expected =
+            "- no source\n    \x1b[31m- b\x1b[0m\n    \x1b[32m+ c\x1b[0m\n\x1b[36mhint:\x1b[0m d\n";
         assert_eq!(style.lines(text), expected);
     }
 

@@ -1,6 +1,7 @@
 //! `edgewise build`: a build with probes.
 
 use crate::cli::building::{self, Built, Extent};
+use crate::cli::printer;
 use crate::cli::workspace::Workspace;
 use crate::compiler::settings::{COUNT_ENTRIES_VARIABLE, GRANULARITY_VARIABLE};
 use crate::report::text::counted;
@@ -51,7 +52,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         false => Extent::Something,
     };
     let built = building::build(&workspace, command, extent)?;
-    eprint!("{}", summary(&built));
+    printer::tell(&summary(&built));
     Ok(built.code)
 }
 

@@ -1,6 +1,7 @@
 //! `edgewise cfg`: the graph of a procedure.
 
 use crate::cli::exit;
+use crate::cli::printer;
 use crate::compiler::plan::{self, Plan};
 use crate::compiler::preprocess;
 use crate::compiler::project::Project;
@@ -69,7 +70,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         }
         found = true;
         if let Some(why) = &procedure.opaque {
-            eprintln!("{} is opaque: {why}", procedure.name);
+            printer::tell(&format!("{} is opaque: {why}\n", procedure.name));
         }
         let picture = match format {
             Format::Text => graph::text(&record.index, &procedure.name, graph),
@@ -82,7 +83,11 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
                     )
                 })?,
         };
-        println!("{}", picture.trim_end());
+        let picture = format!("{}\n", picture.trim_end());
+        match format {
+            Format::Text => printer::show(&picture),
+            Format::Dot | Format::Svg => printer::data(&picture),
+        }
         // Nested procedures may share a name; a document holds one picture.
         if format == Format::Svg {
             break;

@@ -3,6 +3,7 @@
 use crate::cli::exit;
 use crate::cli::files::Files;
 use crate::cli::new_code::{self, NewCode};
+use crate::cli::printer::{self, Stream};
 use crate::cli::versions;
 use crate::cli::workspace::Workspace;
 use crate::report;
@@ -56,8 +57,8 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let earlier = workspace.history()?.go_to(base.id)?;
     let NewCode { gaps, stale, .. } = new_code::find(&earlier, &history, &files.now)?;
     match args.format {
-        Format::Text => print!("{}", report::gaps::text(&gaps)),
-        Format::Github => print!("{}", report::gaps::github(&gaps)),
+        Format::Text => printer::show(&report::gaps::text(&gaps, Stream::Out.style())),
+        Format::Github => printer::data(&report::gaps::github(&gaps)),
         Format::Json => {
             let value = serde_json::json!({
                 "version": 1,
@@ -65,13 +66,13 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
                 "of": history.id().hex(),
                 "gaps": gaps,
             });
-            println!("{value:#}");
+            printer::data(&format!("{value:#}\n"));
         }
     }
     if let Some(file) = stale.first() {
-        eprintln!(
-            "hint: {file} changed since then; `edgewise test` first, to see what is there now"
-        );
+        printer::tell(&format!(
+            "hint: {file} changed since then; `edgewise test` first, to see what is there now\n"
+        ));
     }
     Ok(exit::OK)
 }

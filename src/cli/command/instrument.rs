@@ -1,6 +1,7 @@
 //! `edgewise instrument`: the text that would be compiled, as files.
 
 use crate::cli::exit;
+use crate::cli::printer;
 use crate::compiler::plan::{self, Plan};
 use crate::compiler::project::Project;
 use crate::compiler::settings::Settings;
@@ -76,7 +77,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
             fs_err::create_dir_all(folder)?;
         }
         fs_err::write(&path, text)?;
-        println!("{}", path.display());
+        printer::data(&format!("{}\n", path.display()));
         runtime::write_sources(&runtime, machine)?;
     }
     Ok(exit::OK)

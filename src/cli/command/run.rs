@@ -3,6 +3,7 @@
 use super::wanted::Wanted;
 use crate::cli::exit;
 use crate::cli::files::Files;
+use crate::cli::printer;
 use crate::cli::recording::{self, NO_PROGRAM, Results, RunOptions};
 use crate::cli::selecting;
 use crate::cli::shadowing;
@@ -142,7 +143,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         recording::run(&workspace, &mut history, &tests, &files, &args.options.options())?;
     results.tests.extend(disabled.iter().map(not_run));
     args.options.report(&results.tests)?;
-    eprint!("{}", summary(&results));
+    printer::tell(&summary(&results));
     Ok(exit_code(&results))
 }
 
@@ -166,7 +167,7 @@ fn run_in_shadow(
     let shadow = shadowing::compare(&expected, history, &selected, &results.tests)?;
     results.tests.extend(disabled.iter().map(not_run));
     args.options.report_with(&results.tests, Some(&shadow))?;
-    eprint!("{}{}", summary(&results), shadow.text());
+    printer::tell(&format!("{}{}", summary(&results), shadow.text()));
     Ok(match exit_code(&results) {
         exit::OK | exit::TESTS_FAILED if !shadow.missed.is_empty() => exit::MISSED,
         code => code,

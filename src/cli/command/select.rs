@@ -3,13 +3,13 @@
 use crate::cli::choosing::{self, Runner};
 use crate::cli::exit;
 use crate::cli::explaining;
+use crate::cli::printer::{self, Stream};
 use crate::cli::selecting;
 use crate::cli::snapshot::Source;
 use crate::cli::versions;
 use crate::cli::workspace::Workspace;
 use crate::report::{Report, json, order, runners, text};
 use crate::select::Algorithm;
-use std::io::IsTerminal;
 use std::time::Duration;
 
 /// Say which tests a change can affect, and why
@@ -138,9 +138,10 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
             .map(|test| explaining::explain(&workspace, &history, &selected, test));
         let explained = explained.collect::<anyhow::Result<Vec<_>>>()?;
         if args.format == Format::Json {
-            println!("{:#}", serde_json::json!({ "version": 1, "tests": explained }));
+            let value = serde_json::json!({ "version": 1, "tests": explained });
+            printer::data(&format!("{value:#}\n"));
         } else {
-            explained.iter().for_each(|explanation| print!("{}", explanation.text()));
+            explained.iter().for_each(|explanation| printer::show(&explanation.text()));
         }
         return Ok(exit::OK);
     }
@@ -159,8 +160,8 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     match args.format.runner() {
         Some(runner) => {
             let text = choosing::for_runner(&workspace.config, &tests, report, runner)?;
-            eprint!("{}", text::summary(report));
-            print!("{text}");
+            printer::tell(&text::summary(report));
+            printer::data(&text);
         }
         None => print(report, args),
     }
@@ -170,29 +171,31 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
 
 fn print(report: &Report, args: &Args) {
     match args.format {
-        Format::Json => println!("{:#}", json::selection(report)),
+        Format::Json => printer::data(&format!("{:#}\n", json::selection(report))),
         Format::Github => {
-            eprint!("{}", text::summary(report));
+            printer::tell(&text::summary(report));
             let text = runners::github(&order::parts(report, usize::from(args.split)));
             if text.len() > runners::GITHUB_MAX {
-                eprintln!("warning: GitHub takes no output of more than a megabyte");
+                printer::tell("warning: GitHub takes no output of more than a megabyte\n");
             }
-            print!("{text}");
+            printer::data(&text);
         }
         // On a terminal the two streams make one text; otherwise each is
         // complete by itself.
-        _ if std::io::stdout().is_terminal() => {
+        _ if Stream::Out.is_terminal() => {
+            let style = Stream::Out.style();
             for group in text::groups(report) {
-                group.names.iter().for_each(|name| println!("{}", text::one_line(name)));
-                eprintln!("{}", group.reasons);
+                let names = group.names.iter().map(|name| style.name(&text::one_line(name)) + "\n");
+                printer::data(&names.collect::<String>());
+                printer::tell(&format!("{}\n", group.reasons));
             }
-            eprint!("{}", text::summary(report));
+            printer::tell(&text::summary(report));
         }
+        // Names that somebody else reads have no colours, whatever --color says.
         _ => {
-            eprint!("{}", text::selection(report));
-            for (name, _) in &report.selected {
-                println!("{}", text::one_line(name));
-            }
+            printer::tell(&text::selection(report, Stream::Err.style()));
+            let names = report.selected.iter().map(|(name, _)| text::one_line(name) + "\n");
+            printer::data(&names.collect::<String>());
         }
     }
 }

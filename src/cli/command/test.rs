@@ -6,6 +6,7 @@ use super::run::{RunArgs, exit_code, not_run, summary};
 use super::wanted::Wanted;
 use crate::cli::building::{self, Extent};
 use crate::cli::exit;
+use crate::cli::printer::{self, Stream};
 use crate::cli::recording;
 use crate::cli::selecting::{self, Project, Selected};
 use crate::cli::snapshot::Source;
@@ -63,11 +64,11 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     workspace.history()?;
     let plan = if args.selective { Plan::make(&workspace, args)? } else { None };
     if args.no_build {
-        eprintln!("edgewise: not built first, so edits since the last build are not seen");
+        printer::tell("edgewise: not built first, so edits since the last build are not seen\n");
     } else {
         let code = build(&workspace, plan.as_ref())?;
         if code != 0 {
-            eprintln!("edgewise: the build failed with code {code}");
+            printer::tell(&format!("edgewise: the build failed with code {code}\n"));
             return Ok(code);
         }
     }
@@ -83,7 +84,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let (disabled, tests): (Vec<_>, Vec<_>) = tests.into_iter().partition(|t| t.disabled.is_some());
     let mut selected = selecting::select(&workspace, &history, &tests, project, Algorithm::Auto)?;
     selected.report.hints.extend(said);
-    eprint!("{}", text::selection(&selected.report));
+    printer::tell(&text::selection(&selected.report, Stream::Err.style()));
     let saved = saved(&history, &selected);
     // What can be affected is known for one version only.
     let plan = plan.filter(|plan| plan.version == history.id());
@@ -111,14 +112,15 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
             recording::run_knowing(&workspace, &mut history, &to_run, files, &options, known)?;
         results.tests.extend(others);
         args.options.report(&results.tests)?;
-        eprint!("{}", summary(&results));
+        printer::tell(&summary(&results));
         exit_code(&results)
     };
     if left > 0 {
-        eprintln!("{} selected and not asked for: they stay selected", counted(left, "test"));
+        let left = counted(left, "test");
+        printer::tell(&format!("{left} selected and not asked for: they stay selected\n"));
     }
     if !args.all {
-        eprint!("{saved}");
+        printer::tell(&saved);
     }
     Ok(code)
 }
@@ -152,7 +154,7 @@ impl Plan {
         tests.retain(|test| test.disabled.is_none());
         let selected = selecting::select(workspace, &history, &tests, project, Algorithm::Auto)?;
         if let Some(why) = unprobed::obstacle(&history, &selected) {
-            eprintln!("edgewise: all probes are built in: {why}");
+            printer::tell(&format!("edgewise: all probes are built in: {why}\n"));
             return Ok(None);
         }
         let mut selective = Selective::default();

@@ -1,10 +1,11 @@
 //! `edgewise history merge`: histories of several machines into one.
 
 use crate::cli::exit;
+use crate::cli::printer;
 use crate::cli::workspace::Workspace;
 use crate::history::History;
 use crate::history::merge::merge;
-use crate::report::text::counted;
+use crate::report::text::{counted, one_line};
 use anyhow::ensure;
 use std::path::PathBuf;
 
@@ -43,11 +44,13 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         }
     };
     for (name, what) in merged.conflicts.iter().take(NAMED) {
-        eprintln!("{name}: {what}");
+        printer::tell(&format!("{}: {what}\n", one_line(name)));
     }
     if let Some(more) = merged.conflicts.len().checked_sub(NAMED).filter(|more| *more > 0) {
-        eprintln!("and {} more that are not the same everywhere", counted(more, "test"));
+        let more = counted(more, "test");
+        printer::tell(&format!("and {more} more that are not the same everywhere\n"));
     }
-    eprintln!("{} of {} histories", counted(merged.tests, "test"), args.histories.len());
+    let tests = counted(merged.tests, "test");
+    printer::tell(&format!("{tests} of {} histories\n", args.histories.len()));
     Ok(exit::OK)
 }
