@@ -6,6 +6,7 @@ mod cache;
 mod calls;
 mod choosing;
 pub mod command;
+mod completing;
 mod concerned;
 pub mod config;
 mod contents;
@@ -86,6 +87,8 @@ enum Command {
     Instrument(command::instrument::Args),
     Trace(command::trace::Args),
     Cc(command::cc::Args),
+    Completions(command::completions::Args),
+    Man(command::man::Args),
 }
 
 /// Runs the command line and returns the exit code.
@@ -102,7 +105,10 @@ pub fn main() -> i32 {
     }
     let result = match called_as_tool() {
         Some(result) => result,
-        None => dispatch(&parsed().command),
+        None => {
+            completing::answer_shell();
+            dispatch(&parsed().command)
+        }
     };
     result.unwrap_or_else(|error| report(&error))
 }
@@ -174,6 +180,8 @@ fn dispatch(command: &Command) -> anyhow::Result<i32> {
         Command::Instrument(args) => command::instrument::run(args),
         Command::Trace(args) => command::trace::run(args),
         Command::Cc(args) => command::cc::run(args),
+        Command::Completions(args) => command::completions::run(args),
+        Command::Man(args) => command::man::run(args),
     }
 }
 

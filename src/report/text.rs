@@ -80,7 +80,7 @@ pub fn ranges(numbers: &BTreeSet<u32>) -> String {
 
 /// One line of counts, and the hints.
 pub fn summary(report: &Report) -> String {
-    let selected = report.selected.len() + report.cut.len() + report.left_out.len();
+    let selected = report.selected_count();
     let skipped = report.skipped.len();
     let total = selected + skipped;
     let passed_over = report.passed_over();

@@ -1,5 +1,6 @@
 //! `edgewise report`: the selection and the coverage as pages.
 
+use crate::cli::completing;
 use crate::cli::exit;
 use crate::cli::printer;
 use crate::cli::reporting;
@@ -30,7 +31,7 @@ pub struct Args {
     from_build: bool,
     /// Compare with this version of the history, as `edgewise history log` names it. The
     /// default is the one that is most like what is there
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", add = completing::versions())]
     against: Option<String>,
 }
 

@@ -13,6 +13,7 @@ use crate::history::History;
 use crate::report::results::{self, Fate, TestResult};
 use crate::report::shadow::Shadow;
 use crate::report::text::{counted, one_line};
+use crate::report::{Report, markdown};
 use crate::select::Algorithm;
 use crate::suite::TestCase;
 use crate::suite::schedule::with_fixtures;
@@ -67,6 +68,9 @@ pub struct RunArgs {
     /// Write the results as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write a summary for a pull request, as Markdown: what ran, what failed, what was skipped
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
 }
 
 impl RunArgs {
@@ -81,11 +85,16 @@ impl RunArgs {
     }
 
     /// Writes the reports that were asked for.
-    pub fn report(&self, tests: &[TestResult]) -> anyhow::Result<()> {
-        self.report_with(tests, None)
-    }
-
-    fn report_with(&self, tests: &[TestResult], shadow: Option<&Shadow>) -> anyhow::Result<()> {
+    pub fn report(
+        &self,
+        tests: &[TestResult],
+        selection: Option<&Report>,
+        shadow: Option<&Shadow>,
+    ) -> anyhow::Result<()> {
+        if let Some(path) = &self.markdown {
+            let text = markdown::results(tests, selection, shadow);
+            fs_err::write(path, text).context("cannot write the summary")?;
+        }
         if let Some(path) = &self.junit {
             fs_err::write(path, results::junit(tests)).context("cannot write the results")?;
         }
@@ -142,7 +151,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let mut results =
         recording::run(&workspace, &mut history, &tests, &files, &args.options.options())?;
     results.tests.extend(disabled.iter().map(not_run));
-    args.options.report(&results.tests)?;
+    args.options.report(&results.tests, None, None)?;
     printer::tell(&summary(&results));
     Ok(exit_code(&results))
 }
@@ -166,7 +175,7 @@ fn run_in_shadow(
     let mut results = recording::run(workspace, history, tests, &selected.files, &options)?;
     let shadow = shadowing::compare(&expected, history, &selected, &results.tests)?;
     results.tests.extend(disabled.iter().map(not_run));
-    args.options.report_with(&results.tests, Some(&shadow))?;
+    args.options.report(&results.tests, None, Some(&shadow))?;
     printer::tell(&format!("{}{}", summary(&results), shadow.text()));
     Ok(match exit_code(&results) {
         exit::OK | exit::TESTS_FAILED if !shadow.missed.is_empty() => exit::MISSED,

@@ -1,14 +1,16 @@
 //! `edgewise select`: which tests, and why.
 
 use crate::cli::choosing::{self, Runner};
+use crate::cli::completing;
 use crate::cli::exit;
 use crate::cli::explaining;
+use crate::cli::git;
 use crate::cli::printer::{self, Stream};
 use crate::cli::selecting;
 use crate::cli::snapshot::Source;
 use crate::cli::versions;
 use crate::cli::workspace::Workspace;
-use crate::report::{Report, json, order, runners, text};
+use crate::report::{Report, github, json, markdown, order, runners, text};
 use crate::select::Algorithm;
 use std::time::Duration;
 
@@ -26,6 +28,8 @@ use std::time::Duration;
   edgewise select --format meson | xargs -r meson test -C build
   edgewise select --format automake | xargs -r -L1 make
   matrix=$(edgewise select --format github --split 8) && echo \"matrix=$matrix\" >>\"$GITHUB_OUTPUT\"
+  edgewise select --format markdown >>\"$GITHUB_STEP_SUMMARY\"
+  edgewise select --format annotations
   edgewise select --budget 60s | edgewise run --names -
 
 A format for a runner holds the tests of its kind of suite. Selected tests of other suites are named on
@@ -41,16 +45,16 @@ pub struct Args {
     from_build: bool,
     /// Compare with this version of the history, as `edgewise history log` names it. The
     /// default is the one that is most like what is there
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", add = completing::versions())]
     against: Option<String>,
     /// How to select; all but the default are for comparison
     #[arg(long, value_enum, default_value = "auto")]
     algorithm: Algorithm,
     /// Say why a test is selected or may be skipped, instead of the selection
-    #[arg(long, value_name = "TEST")]
+    #[arg(long, value_name = "TEST", add = completing::tests())]
     explain: Vec<String>,
     /// Print only tests of this suite
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = completing::suites())]
     suite: Option<String>,
     /// Put those first that cross the most dangerous edges per second of run time
     #[arg(long)]
@@ -70,6 +74,8 @@ enum Format {
     Names,
     /// Everything, for programs
     Json,
+    /// A summary for a pull request, or for $GITHUB_STEP_SUMMARY
+    Markdown,
     /// A file for `ctest --tests-from-file`, which CMake has since 3.29
     CtestFile,
     /// An expression for `ctest -R` that matches the selected tests and no others
@@ -80,12 +86,14 @@ enum Format {
     Automake,
     /// A matrix for GitHub Actions: `tests` of each job are names for `edgewise run --names`
     Github,
+    /// Annotations of GitHub Actions: the lines that changed, with the tests behind each
+    Annotations,
 }
 
 impl Format {
     fn runner(self) -> Option<Runner> {
         match self {
-            Self::Names | Self::Json | Self::Github => None,
+            Self::Names | Self::Json | Self::Markdown | Self::Github | Self::Annotations => None,
             Self::CtestFile => Some(Runner::CtestFile),
             Self::CtestRegex => Some(Runner::CtestExpression),
             Self::Meson => Some(Runner::Meson),
@@ -163,15 +171,24 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
             printer::tell(&text::summary(report));
             printer::data(&text);
         }
-        None => print(report, args),
+        None => print(&workspace, report, args),
     }
     let is_complete = report.left_out.len() == left_out && report.cut.is_empty();
     Ok(if is_complete { exit::OK } else { exit::INCOMPLETE })
 }
 
-fn print(report: &Report, args: &Args) {
+fn print(workspace: &Workspace, report: &Report, args: &Args) {
     match args.format {
         Format::Json => printer::data(&format!("{:#}\n", json::selection(report))),
+        Format::Markdown => {
+            printer::tell(&text::summary(report));
+            printer::data(&markdown::selection(report));
+        }
+        Format::Annotations => {
+            printer::tell(&text::summary(report));
+            let folder = git::folder(&workspace.project.root);
+            printer::data(&github::selection(report, &folder));
+        }
         Format::Github => {
             printer::tell(&text::summary(report));
             let text = runners::github(&order::parts(report, usize::from(args.split)));

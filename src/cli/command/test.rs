@@ -5,17 +5,18 @@ use super::build;
 use super::run::{RunArgs, exit_code, not_run, summary};
 use super::wanted::Wanted;
 use crate::cli::building::{self, Extent};
+use crate::cli::completing;
 use crate::cli::exit;
 use crate::cli::printer::{self, Stream};
 use crate::cli::recording;
-use crate::cli::selecting::{self, Project, Selected};
+use crate::cli::selecting::{self, Project};
 use crate::cli::snapshot::Source;
 use crate::cli::unprobed::{self, Affected, Known};
 use crate::cli::versions;
 use crate::cli::workspace::Workspace;
 use crate::compiler::selective::{self, Selective};
-use crate::history::History;
 use crate::ids::Fingerprint;
+use crate::report::Report;
 use crate::report::results::{Fate, TestResult};
 use crate::report::text::{self, counted};
 use crate::report::time;
@@ -23,7 +24,6 @@ use crate::select::Algorithm;
 use crate::suite::TestCase;
 use crate::suite::schedule::with_fixtures;
 use std::collections::HashSet;
-use std::time::Duration;
 
 /// Build, run the tests that the change can affect, and update the history
 ///
@@ -31,7 +31,7 @@ use std::time::Duration;
 /// interrupt, stays selected.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  edgewise test -j4\n  edgewise test parser/\n  edgewise test --all"
+    after_help = "Examples:\n  edgewise test -j4\n  edgewise test parser/\n  edgewise test --all\n  edgewise test --junit results.xml --markdown summary.md"
 )]
 pub struct Args {
     #[command(flatten)]
@@ -51,7 +51,7 @@ pub struct Args {
     no_build: bool,
     /// Compare with this version of the history, as `edgewise history log` names it. The
     /// default is the one that is most like what is built
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", add = completing::versions())]
     against: Option<String>,
     #[command(flatten)]
     options: RunArgs,
@@ -85,7 +85,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let mut selected = selecting::select(&workspace, &history, &tests, project, Algorithm::Auto)?;
     selected.report.hints.extend(said);
     printer::tell(&text::selection(&selected.report, Stream::Err.style()));
-    let saved = saved(&history, &selected);
+    let saved = saved(&selected.report);
     // What can be affected is known for one version only.
     let plan = plan.filter(|plan| plan.version == history.id());
     let known = plan.map(|plan| Known::of(&history, &selected, plan.affected)).transpose()?;
@@ -103,7 +103,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let others = others.map(|test| left_out(test, is_selected(test)));
     let others: Vec<TestResult> = others.chain(disabled.iter().map(not_run)).collect();
     let code = if to_run.is_empty() {
-        args.options.report(&others)?;
+        args.options.report(&others, Some(&selected.report), None)?;
         exit::OK
     } else {
         let (files, options) = (&selected.files, args.options.options());
@@ -111,7 +111,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         let mut results =
             recording::run_knowing(&workspace, &mut history, &to_run, files, &options, known)?;
         results.tests.extend(others);
-        args.options.report(&results.tests)?;
+        args.options.report(&results.tests, Some(&selected.report), None)?;
         printer::tell(&summary(&results));
         exit_code(&results)
     };
@@ -174,14 +174,12 @@ impl Plan {
 }
 
 /// How much time the skipped tests took when they last ran.
-fn saved(history: &History, selected: &Selected) -> String {
-    let known = |name: &str| history.test(name).map_or(0, |test| test.milliseconds);
-    let skipped: u64 = selected.report.skipped.iter().map(|name| known(name)).sum();
-    let run: u64 = selected.report.selected.iter().map(|(name, _)| known(name)).sum();
-    if skipped == 0 {
+fn saved(report: &Report) -> String {
+    let (skipped, all) = report.time_saved();
+    if skipped.is_zero() {
         return String::new();
     }
-    let [skipped, all] = [skipped, skipped + run].map(Duration::from_millis).map(time::span);
+    let [skipped, all] = [skipped, all].map(time::span);
     format!("{skipped} saved of the {all} that all tests took when they last ran\n")
 }
 

@@ -1,5 +1,6 @@
 //! Which tests somebody asks for.
 
+use crate::cli::completing;
 use crate::suite::TestCase;
 use anyhow::bail;
 use std::str::FromStr;
@@ -7,6 +8,7 @@ use std::str::FromStr;
 #[derive(Debug, clap::Args)]
 pub struct Wanted {
     /// Run only tests whose name contains one of these
+    #[arg(value_name = "TEXT", add = completing::tests())]
     filters: Vec<String>,
     /// Run only those with this label
     #[arg(long, value_name = "LABEL")]

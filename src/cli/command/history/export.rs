@@ -1,5 +1,6 @@
 //! `edgewise history export`: the matrix for other tools.
 
+use crate::cli::completing;
 use crate::cli::exit;
 use crate::cli::reached::{Procedure, Reached};
 use crate::cli::workspace::Workspace;
@@ -23,7 +24,7 @@ pub struct Args {
     #[arg(long, value_enum)]
     format: Format,
     /// Only what tests did whose name contains this
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", add = completing::tests())]
     test: Option<String>,
     /// A file, instead of standard output
     #[arg(long, value_name = "FILE")]

@@ -1,6 +1,7 @@
 //! `edgewise history show`: which tests reach this, what does this test reach.
 
 use crate::cfg::format::ProcedureIndex;
+use crate::cli::completing;
 use crate::cli::exit;
 use crate::cli::printer::{self, Stream};
 use crate::cli::reached::Reached;
@@ -24,6 +25,7 @@ use std::fmt::Write;
     edgewise history show lib/stats.c:47   which tests reach a line")]
 pub struct Args {
     /// A test, a function, or a line as FILE:LINE
+    #[arg(value_name = "TEST|FUNCTION|FILE:LINE", add = completing::tests())]
     what: Option<String>,
 }
 
