@@ -65,7 +65,7 @@ pub fn for_runner(
     let kind = runner.kind();
     let suites: Vec<&Suite> = config.suites().iter().filter(|suite| runner.runs(suite)).collect();
     if suites.is_empty() {
-        bail!("no suite is of kind {kind}");
+        bail!("no suite is of kind {kind}\nhint: `--format names` has the tests of all suites");
     }
     let own: HashSet<String> = suites.iter().map(|suite| suite.full_name()).collect();
     leave_out(report, |test| own.contains(suite_of(test)));

@@ -55,9 +55,10 @@ const COMPILER_PROGRAM: &str = "edgewise-cc";
 /// Instruments a C project once, records which control-flow edges every test
 /// takes, and then says at each change which tests can behave differently.
 #[derive(Debug, Parser)]
-#[command(name = "edgewise", version, after_help = exit::HELP)]
+#[command(name = "edgewise", bin_name = "edgewise", version, after_help = exit::HELP)]
 struct Arguments {
-    /// When to colour what people read
+    /// Whether to colour text; by itself it does so on a terminal, unless NO_COLOR is set, and
+    /// elsewhere if CLICOLOR_FORCE is
     #[arg(
         long,
         global = true,
@@ -77,9 +78,9 @@ enum Command {
     Build(command::build::Args),
     Run(command::run::Args),
     Select(command::select::Args),
+    Test(command::test::Args),
     Gaps(command::gaps::Args),
     Report(command::report::Args),
-    Test(command::test::Args),
     Demo(command::demo::Args),
     Doctor(command::doctor::Args),
     History(command::history::Args),

@@ -11,7 +11,6 @@ use std::sync::OnceLock;
 /// What `--color` says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Color {
-    /// On a terminal, unless NO_COLOR is set; with CLICOLOR_FORCE elsewhere too
     #[default]
     Auto,
     Always,

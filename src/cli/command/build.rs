@@ -23,7 +23,7 @@ pub struct Args {
     #[arg(long)]
     count_entries: bool,
     /// The build command; without one, `command` of [build] in edgewise.toml
-    #[arg(last = true)]
+    #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 

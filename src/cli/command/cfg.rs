@@ -19,21 +19,24 @@ use rustc_hash::FxHashMap;
 pub struct Args {
     /// The C source
     file: String,
-    /// The procedure; without it, all of the file
+    /// The name of a procedure, which is what C calls a function; without it, all of the file
     function: Option<String>,
+    /// What to print
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
     /// The same as --format svg: a picture of one procedure
     #[arg(long, conflicts_with = "format")]
     svg: bool,
     /// Arguments for the compiler
-    #[arg(last = true)]
+    #[arg(last = true, value_name = "FLAG")]
     flags: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
+    /// A line for each node, with its edges
     Text,
+    /// For Graphviz
     Dot,
     /// A picture of one procedure
     Svg,
@@ -58,9 +61,14 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let object = plan::default_object(&args.file);
     let unit = Unit::of_compile(&project, &directory, "cc", &work, &args.file, &object);
     let job = unit.job(&project)?;
-    let preprocessed = preprocess::preprocess(&project, &job, &[]).context(
-        "hint: arguments for the compiler go behind `--`, as in `edgewise cfg a.c -- -Iinclude`",
-    )?;
+    let preprocessed = preprocess::preprocess(&project, &job, &[]).map_err(|error| {
+        anyhow!(
+            "cannot preprocess {}: {}\nhint: arguments for the compiler go behind `--`, as in \
+             `edgewise cfg a.c -- -Iinclude`",
+            args.file,
+            format!("{error:#}").trim_end()
+        )
+    })?;
     let analysed = unit::analyse(&project, &unit, &job, &preprocessed, &FxHashMap::default());
     let record = analysed.record(&project, &unit, &job, None);
     let mut found = false;

@@ -11,11 +11,14 @@ use std::process::Command;
 static SAMPLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/testdata/sample");
 const PATCH: &str = "demo.patch";
 
-/// Show the whole path on a bundled sample project
+/// Show all of it on a small sample project that edgewise brings along
+///
+/// Builds it with probes, runs its tests, changes a line, selects, and runs what is selected.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  edgewise demo")]
 pub struct Args {
-    /// Where to put the sample; without it, a fresh temporary directory
+    /// A new directory for the sample; without it, a fresh temporary directory
+    #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
 }
 

@@ -23,6 +23,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Run tests and record which edges each of them takes
+///
+/// All tests, unless arguments say which. The programs have to be built with `edgewise build` first.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  edgewise run\n  edgewise run -j4 parser/\n  edgewise run --shard 2/8 --junit results.xml\n  \
@@ -48,7 +50,7 @@ pub struct Args {
 /// How tests are run.
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
-    /// Tests at a time; without it, one for each core
+    /// How many tests run at a time; without it, one for each core
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
     /// Seconds after which a test is ended and counts as failed, unless its

@@ -32,9 +32,10 @@ use std::time::Duration;
   edgewise select --format annotations
   edgewise select --budget 60s | edgewise run --names -
 
-A format for a runner holds the tests of its kind of suite. Selected tests of other suites are named on
-stderr, and the exit code is 4. With `github`, the job that uses the matrix needs a condition, since GitHub
-takes an empty matrix for an error:
+A format for a runner holds the tests of its kind of suite. Selected tests of other suites are named on \
+stderr, and the exit code is 4.
+
+With `github`, the job that uses the matrix needs a condition, since GitHub takes an empty matrix for an error:
   if: needs.select.outputs.matrix != '{\"include\":[]}'")]
 pub struct Args {
     /// What to print
@@ -63,7 +64,7 @@ pub struct Args {
     /// fail: the result is not safe, and the exit code 4
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
-    /// Cut the matrix into at most N jobs of about the same time
+    /// With --format github: cut the matrix into at most N jobs of about the same time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     split: u16,
 }

@@ -23,6 +23,7 @@ const NAMED: usize = 5;
 #[command(after_help = "Example:\n  edgewise history diff /tmp/history-of-a-full-run")]
 pub struct Args {
     /// The other history
+    #[arg(value_name = "FILE")]
     other: PathBuf,
     /// Print it for programs
     #[arg(long)]

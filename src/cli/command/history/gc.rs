@@ -4,7 +4,7 @@ use crate::cli::exit;
 use crate::cli::printer;
 use crate::cli::workspace::Workspace;
 
-/// Write the history anew, without what no test of any version needs any more
+/// Make room: write the history anew, without what no version needs any more
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  edgewise history gc\n  edgewise history gc --keep 0")]
 pub struct Args {

@@ -14,14 +14,13 @@ const NAMED: usize = 10;
 
 /// Merge histories: those of CI's shards, say
 ///
-/// The result does not depend on the order. Of a test that did not pass
-/// everywhere, or whose trace is not complete everywhere, that counts: it stays
-/// selected.
+/// The result does not depend on their order. A test that did not pass everywhere, or
+/// whose trace is not complete everywhere, stays selected.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  edgewise history merge shard-*/.edgewise/history")]
 pub struct Args {
     /// Histories to merge, beside the project's own if it has one
-    #[arg(required = true)]
+    #[arg(required = true, value_name = "FILE")]
     histories: Vec<PathBuf>,
     /// Write the result here, and leave the project's own history alone
     #[arg(long, value_name = "FILE")]
@@ -51,6 +50,10 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         printer::tell(&format!("and {more} more that are not the same everywhere\n"));
     }
     let tests = counted(merged.tests, "test");
-    printer::tell(&format!("{tests} of {} histories\n", args.histories.len()));
+    let histories = match inputs.len() {
+        1 => String::from("1 history"),
+        count => format!("{count} histories"),
+    };
+    printer::tell(&format!("{tests} from {histories}\n"));
     Ok(exit::OK)
 }
