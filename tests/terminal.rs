@@ -69,7 +69,11 @@ fn words(text: &str) -> Vec<String> {
 fn a_narrow_terminal_gets_the_same_words_in_more_lines() {
     let project = project();
     project.ok(&["test"]);
-    project.edit("main.c", "\"narrow\"", "\"not wide\"");
+    project.edit(
+        "main.c",
+        "\"narrow\"",
+        "\"not wide, and so long that forty columns are not enough\"",
+    );
     let commands: [&[&str]; 8] = [
         &["select"],
         &["select", "--explain", "t/narrow"],
