@@ -47,7 +47,7 @@ pub fn keep_suite(config: &Config, report: &mut Report, suite: &str) -> anyhow::
     let [name] = &named[..] else {
         let all = names.join(", ");
         let what = if named.is_empty() { "no suite is" } else { "several suites are" };
-        bail!("{what} called `{suite}`\nhint: there are {all}");
+        bail!("{what} called `{suite}`\nhint: the suites are {all}");
     };
     let is_of_suite = |test: &str| suite_of(test) == name;
     report.skipped.retain(|test| is_of_suite(test));

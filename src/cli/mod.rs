@@ -189,7 +189,8 @@ fn dispatch(command: &Command) -> anyhow::Result<i32> {
 /// Says what is wrong and what to do, and picks the exit code.
 fn report(error: &anyhow::Error) -> i32 {
     let style = printer::Stream::Err.style();
-    printer::tell(&format!("{} {error:#}\n", style.error("edgewise:")));
+    let text = format!("{error:#}");
+    printer::tell(&format!("{} {}\n", style.error("edgewise:"), text.trim_end()));
     match error.downcast_ref::<StoreError>() {
         Some(StoreError::Version { .. }) => {
             printer::tell(

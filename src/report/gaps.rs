@@ -108,10 +108,16 @@ pub fn sarif(gaps: &[Gap]) -> Value {
         let parts = [group.file, group.procedure, group.text, group.never];
         parts.iter().for_each(|part| id.str(part));
         id.number(group.kind as u64);
+        let whole = group.lines.first().copied().zip(group.lines.last().copied());
+        let lines = match group.kind {
+            // All of it, with the lines between that are no code.
+            Kind::Procedure => whole.into_iter().collect(),
+            _ => sarif::runs(&group.lines),
+        };
         Finding {
             rule: group.kind as usize,
             file: group.file,
-            lines: &group.lines,
+            lines,
             message: group.what(),
             fingerprint: id.finish().hex(),
         }

@@ -85,7 +85,7 @@ pub fn results(results: &[TestResult], report: Option<&Report>, shadow: Option<&
         let _ = write!(out, "\n### What selection would have done\n\n{text}");
     }
     if let Some(report) = report {
-        let selected = counted(report.selected_count(), "test");
+        let selected = report.selected_count();
         let total = counted(report.selected_count() + report.skipped.len(), "test");
         let _ = writeln!(out, "\n### {selected} of {total} selected");
         out.push_str(&saved(report));

@@ -21,7 +21,8 @@ pub struct Finding<'f> {
     pub rule: usize,
     /// Relative to the root, or absolute.
     pub file: &'f str,
-    pub lines: &'f BTreeSet<u32>,
+    /// First and last lines of the places it is about; at least one.
+    pub lines: Vec<(u32, u32)>,
     pub message: String,
     /// The same as long as the finding is, wherever its lines move.
     pub fingerprint: String,
@@ -60,7 +61,7 @@ pub fn document(rules: &[Rule], mut results: Vec<Value>) -> Value {
 
 impl Finding<'_> {
     pub fn result(&self) -> Value {
-        let mut runs = runs(self.lines).into_iter();
+        let mut runs = self.lines.iter().copied();
         let mut result = json!({
             "ruleIndex": self.rule,
             "level": "warning",
@@ -91,7 +92,7 @@ impl Finding<'_> {
 }
 
 /// Lines that follow each other, as first and last.
-fn runs(lines: &BTreeSet<u32>) -> Vec<(u32, u32)> {
+pub fn runs(lines: &BTreeSet<u32>) -> Vec<(u32, u32)> {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for line in lines {
         match runs.last_mut() {
@@ -133,7 +134,7 @@ mod tests {
         let finding = Finding {
             rule: 0,
             file: "a.c",
-            lines: &lines,
+            lines: runs(&lines),
             message: String::new(),
             fingerprint: String::new(),
         };

@@ -86,6 +86,21 @@ impl RunArgs {
         }
     }
 
+    /// Whether the reports have a place, before a long run shows that they have none.
+    pub fn check(&self) -> anyhow::Result<()> {
+        for path in [&self.junit, &self.json, &self.markdown].into_iter().flatten() {
+            let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
+                bail!(
+                    "cannot write {}: there is no directory {}",
+                    path.display(),
+                    directory.display()
+                );
+            }
+        }
+        Ok(())
+    }
+
     /// Writes the reports that were asked for.
     pub fn report(
         &self,
@@ -132,6 +147,7 @@ impl Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<i32> {
+    args.options.check()?;
     let workspace = Workspace::open()?;
     let _lock = workspace.lock()?;
     let mut history = workspace.history()?;

@@ -58,6 +58,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<i32> {
+    args.options.check()?;
     let workspace = Workspace::open()?;
     let _lock = workspace.lock()?;
     // Looked at before anything is built: a history that cannot be used says so.

@@ -32,7 +32,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> anyhow::Result<i32> {
     let here = Workspace::open_without_suites()?.history()?;
-    ensure!(args.other.exists(), "there is no history {}", args.other.display());
+    ensure!(args.other.exists(), "there is no history `{}`", args.other.display());
     let there = History::open(&args.other)?;
     let difference = diff(&here, &there)?;
     let count = |verdict: Verdict| difference.verdicts.values().filter(|v| **v == verdict).count();

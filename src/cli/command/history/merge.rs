@@ -30,7 +30,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<i32> {
     let mut inputs = Vec::new();
     for path in &args.histories {
-        ensure!(path.exists(), "there is no history {}", path.display());
+        ensure!(path.exists(), "there is no history `{}`", path.display());
         inputs.push(History::open(path)?);
     }
     let merged = match &args.output {
@@ -46,8 +46,8 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         printer::tell(&format!("{}: {what}\n", one_line(name)));
     }
     if let Some(more) = merged.conflicts.len().checked_sub(NAMED).filter(|more| *more > 0) {
-        let more = counted(more, "test");
-        printer::tell(&format!("and {more} more that are not the same everywhere\n"));
+        let more = counted(more, "more test");
+        printer::tell(&format!("and {more} not the same everywhere\n"));
     }
     let tests = counted(merged.tests, "test");
     let histories = match inputs.len() {
