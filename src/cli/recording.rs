@@ -325,7 +325,7 @@ impl Recorder<'_> {
         };
         let style = Stream::Err.style();
         let name = style.name(&one_line(&result.name));
-        printer::tell(&format!("{name}: {} ({})\n", style.old(what), result.why));
+        printer::tell(&format!("{name}: {} ({})\n", style.removed(what), result.why));
         let start = result.output.len().saturating_sub(SHOWN_OUTPUT);
         let text = String::from_utf8_lossy(&result.output[start..]);
         for line in text.lines() {

@@ -221,6 +221,15 @@ fn warnings(report: &Report) -> String {
     out
 }
 
+/// What changed in some procedures of a file.
+#[derive(Default)]
+struct Place<'r> {
+    lines: BTreeSet<u32>,
+    /// Code is gone, which has no line any more.
+    is_gone: bool,
+    tests: BTreeSet<&'r str>,
+}
+
 /// A row for each procedure of a file, and for each change that is not in code.
 fn changes(report: &Report) -> String {
     let lines = changed::lines(report);
@@ -228,17 +237,16 @@ fn changes(report: &Report) -> String {
     if lines.is_empty() && others.is_empty() {
         return String::new();
     }
-    // By file and procedures: the lines, whether code is gone, and the tests.
-    let mut places: BTreeMap<(&str, String), (BTreeSet<u32>, bool, BTreeSet<&str>)> =
-        BTreeMap::new();
+    // By file and procedures.
+    let mut places: BTreeMap<(&str, String), Place<'_>> = BTreeMap::new();
     for ((file, line), changed) in &lines {
         let procedures: Vec<&str> = changed.procedures.iter().copied().collect();
         let place = places.entry((file, procedures.join(", "))).or_default();
-        place.0.extend(line);
-        place.1 |= line.is_none();
-        place.2.extend(&changed.tests);
+        place.lines.extend(line);
+        place.is_gone |= line.is_none();
+        place.tests.extend(&changed.tests);
     }
-    let rows = places.into_iter().map(|((file, procedures), (lines, is_gone, tests))| {
+    let rows = places.into_iter().map(|((file, procedures), Place { lines, is_gone, tests })| {
         let mut place = file.to_string();
         if !lines.is_empty() {
             let _ = write!(place, ":{}", ranges(&lines));
@@ -398,13 +406,13 @@ mod tests {
         let name = |number: usize| format!("suite/{}{number}", "long".repeat(20));
         let mut report = Report::default();
         for number in 0..5000 {
-            let reason = Reason::Files { what: format!("data/{} changed", name(number)) };
+            let reason = Reason::State { what: format!("data/{} changed", name(number)) };
             report.selected.push((name(number), vec![reason.clone()]));
             report.cut.push((name(number), vec![reason]));
             report.skipped.push(name(number));
             report.hints.push(name(number));
             report.unanalysed.push((name(number), String::from("it is no C")));
-            let change = Reason::Files { what: name(number) };
+            let change = Reason::State { what: name(number) };
             report.excluded.push(crate::report::ExcludedChange { change, tests: Vec::new() });
         }
         let results = (0..5000).map(|number| TestResult {
