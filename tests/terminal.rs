@@ -74,7 +74,8 @@ fn a_narrow_terminal_gets_the_same_words_in_more_lines() {
         "\"narrow\"",
         "\"not wide, and so long that forty columns are not enough\"",
     );
-    let commands: [&[&str]; 8] = [
+    let commands: [&[&str]; 9] = [
+        &["demo", "--help"],
         &["select"],
         &["select", "--explain", "t/narrow"],
         &["history", "log"],

@@ -55,7 +55,7 @@ const COMPILER_PROGRAM: &str = "edgewise-cc";
 /// Instruments a C project once, records which control-flow edges every test
 /// takes, and then says at each change which tests can behave differently.
 #[derive(Debug, Parser)]
-#[command(name = "edgewise", bin_name = "edgewise", version, after_help = exit::HELP)]
+#[command(name = "edgewise", bin_name = "edgewise", max_term_width = 100, version, after_help = exit::HELP)]
 struct Arguments {
     /// Whether to colour text; by itself it does so on a terminal, unless NO_COLOR is set, and
     /// elsewhere if CLICOLOR_FORCE is

@@ -34,7 +34,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let directory = match &args.directory {
         Some(directory) => {
             if directory.exists() {
-                bail!("{} is there already", directory.display());
+                bail!("{} is there already\nhint: name a new directory", directory.display());
             }
             fs_err::create_dir_all(directory)?;
             directory.canonicalize()?

@@ -87,7 +87,8 @@ enum Format {
     Automake,
     /// A matrix for GitHub Actions: `tests` of each job are names for `edgewise run --names`
     Github,
-    /// Annotations of GitHub Actions: the lines that changed, with the tests behind each
+    /// Annotations of GitHub Actions: the lines that changed, with the tests behind each. What
+    /// matters most comes first, since GitHub shows ten of a kind
     Annotations,
 }
 
