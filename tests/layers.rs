@@ -82,3 +82,17 @@ fn the_stages_that_think_do_no_io() {
         }
     });
 }
+
+/// The compiler and the keeper stand for other programs, and say what these would say.
+#[test]
+fn only_the_printer_prints() {
+    each_source(|_, file, text| {
+        let name = file.to_str().unwrap();
+        let is_allowed = ["cli/printer.rs", "compiler/", "suite/keeper.rs"].iter();
+        if !is_allowed.into_iter().any(|allowed| name.starts_with(allowed)) {
+            for word in ["print!(", "println!("] {
+                assert!(!text.contains(word), "{name}: {word}");
+            }
+        }
+    });
+}

@@ -74,7 +74,7 @@ fn the_demo_of_the_readme() {
         shown.iter().map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
     assert!(shown.len() > 5, "{shown:?}");
     let project = Project::empty();
-    let (lines, status) = terminal::run(&mut shell(project.root(), "edgewise demo played"));
+    let (lines, status) = terminal::run(shell(project.root(), "edgewise demo played"));
     assert!(status.success(), "{}", lines.join("\n"));
     let printed: Vec<&str> =
         lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
@@ -289,7 +289,7 @@ fn play(name: &str) {
                 for exchange in exchanges(&block.text) {
                     let line = block.line + 1 + exchange.lines.0;
                     let (lines, status) =
-                        terminal::run(&mut shell(project.root(), &exchange.command));
+                        terminal::run(shell(project.root(), &exchange.command));
                     let said = lines.join("\n");
                     assert!(
                         status.success(),

@@ -179,7 +179,7 @@ fn a_selected_test_that_a_format_does_not_hold_is_never_dropped_in_silence() {
         stderr(&output)
     };
     let text = error(&["select", "--suite", "none"]);
-    assert!(text.contains("no suite is called `none`\nhint: there are c, extra"), "{text}");
+    assert!(text.contains("no suite is called `none`\nhint: the suites are c, extra"), "{text}");
     let text = error(&["select", "--format", "meson"]);
     assert!(text.contains("no suite is of kind meson"), "{text}");
 

@@ -47,7 +47,7 @@ pub fn keep_suite(config: &Config, report: &mut Report, suite: &str) -> anyhow::
     let [name] = &named[..] else {
         let all = names.join(", ");
         let what = if named.is_empty() { "no suite is" } else { "several suites are" };
-        bail!("{what} called `{suite}`\nhint: there are {all}");
+        bail!("{what} called `{suite}`\nhint: the suites are {all}");
     };
     let is_of_suite = |test: &str| suite_of(test) == name;
     report.skipped.retain(|test| is_of_suite(test));
@@ -65,7 +65,7 @@ pub fn for_runner(
     let kind = runner.kind();
     let suites: Vec<&Suite> = config.suites().iter().filter(|suite| runner.runs(suite)).collect();
     if suites.is_empty() {
-        bail!("no suite is of kind {kind}");
+        bail!("no suite is of kind {kind}\nhint: `--format names` has the tests of all suites");
     }
     let own: HashSet<String> = suites.iter().map(|suite| suite.full_name()).collect();
     leave_out(report, |test| own.contains(suite_of(test)));

@@ -1,6 +1,7 @@
 //! What a project is built and tested with, by a look at its files: the first
 //! version of its `edgewise.toml`.
 
+use crate::report::text::counted;
 use std::path::{Path, PathBuf};
 
 /// Where out-of-tree builds of edgewise go, beside the user's own.
@@ -263,7 +264,8 @@ impl Found {
             let (count, is_deep) = files.scripts(directory, "sh");
             let below = if is_deep { "**/" } else { "" };
             if count > 0 {
-                self.note(format!("found {count} shell scripts in {directory}/"));
+                let count = counted(count, "shell script");
+                self.note(format!("found {count} in {directory}/"));
                 self.suites.push(Suite {
                     name: "scripts",
                     keys: format!(

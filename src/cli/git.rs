@@ -23,6 +23,17 @@ pub fn state(root: &Path, known: &mut Contents, began: Moment) -> Option<Fingerp
     Some(hasher.finish())
 }
 
+/// Where the project is in its repository, with a slash behind it; nothing if it is its root, or in
+/// none.
+pub fn folder(root: &Path) -> String {
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
+    let Some(top) = root.ancestors().find(|directory| directory.join(".git").exists()) else {
+        return String::new();
+    };
+    let below = root.strip_prefix(top).unwrap_or(Path::new("")).to_string_lossy();
+    if below.is_empty() { String::new() } else { format!("{below}/") }
+}
+
 /// Where a repository is: in `.git`, or where that says it is.
 fn directory_of(place: &Path) -> Option<PathBuf> {
     if place.is_dir() {

@@ -6,6 +6,7 @@ mod cache;
 mod calls;
 mod choosing;
 pub mod command;
+mod completing;
 mod concerned;
 pub mod config;
 mod contents;
@@ -21,6 +22,7 @@ mod made_of;
 mod matrix;
 mod new_code;
 mod outside;
+mod printer;
 mod progress;
 mod reached;
 mod recording;
@@ -41,7 +43,7 @@ mod workspace;
 
 use crate::compiler::ld::is_linker_name;
 use crate::history::store::StoreError;
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -53,8 +55,19 @@ const COMPILER_PROGRAM: &str = "edgewise-cc";
 /// Instruments a C project once, records which control-flow edges every test
 /// takes, and then says at each change which tests can behave differently.
 #[derive(Debug, Parser)]
-#[command(name = "edgewise", version, after_help = exit::HELP)]
+#[command(name = "edgewise", bin_name = "edgewise", max_term_width = 100, version, after_help = exit::HELP)]
 struct Arguments {
+    /// Whether to colour text; by itself it does so on a terminal, unless NO_COLOR is set, and
+    /// elsewhere if CLICOLOR_FORCE is
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value = "auto",
+        value_name = "WHEN",
+        help_heading = "Global options"
+    )]
+    color: printer::Color,
     #[command(subcommand)]
     command: Command,
 }
@@ -65,9 +78,9 @@ enum Command {
     Build(command::build::Args),
     Run(command::run::Args),
     Select(command::select::Args),
+    Test(command::test::Args),
     Gaps(command::gaps::Args),
     Report(command::report::Args),
-    Test(command::test::Args),
     Demo(command::demo::Args),
     Doctor(command::doctor::Args),
     History(command::history::Args),
@@ -75,6 +88,8 @@ enum Command {
     Instrument(command::instrument::Args),
     Trace(command::trace::Args),
     Cc(command::cc::Args),
+    Completions(command::completions::Args),
+    Man(command::man::Args),
 }
 
 /// Runs the command line and returns the exit code.
@@ -91,9 +106,38 @@ pub fn main() -> i32 {
     }
     let result = match called_as_tool() {
         Some(result) => result,
-        None => dispatch(&Arguments::parse().command),
+        None => {
+            completing::answer_shell();
+            dispatch(&parsed().command)
+        }
     };
     result.unwrap_or_else(|error| report(&error))
+}
+
+/// The arguments. What `--color` says counts for their own help and errors too.
+fn parsed() -> Arguments {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let color = match asked_color(&words) {
+        Some("always") => clap::ColorChoice::Always,
+        Some("never") => clap::ColorChoice::Never,
+        _ => clap::ColorChoice::Auto,
+    };
+    let matches = Arguments::command().color(color).get_matches_from(words);
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    printer::choose(arguments.color);
+    arguments
+}
+
+fn asked_color(words: &[OsString]) -> Option<&str> {
+    let mut ours = words.iter().map_while(|word| word.to_str()).take_while(|word| *word != "--");
+    while let Some(word) = ours.next() {
+        match word.strip_prefix("--color") {
+            Some("") => return ours.next(),
+            Some(rest) if rest.starts_with('=') => return Some(&rest[1..]),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Does what a build wants, if it called us by the name of a compiler or of a
@@ -137,21 +181,25 @@ fn dispatch(command: &Command) -> anyhow::Result<i32> {
         Command::Instrument(args) => command::instrument::run(args),
         Command::Trace(args) => command::trace::run(args),
         Command::Cc(args) => command::cc::run(args),
+        Command::Completions(args) => command::completions::run(args),
+        Command::Man(args) => command::man::run(args),
     }
 }
 
 /// Says what is wrong and what to do, and picks the exit code.
 fn report(error: &anyhow::Error) -> i32 {
-    eprintln!("edgewise: {error:#}");
+    let style = printer::Stream::Err.style();
+    let text = format!("{error:#}");
+    printer::tell(&format!("{} {}\n", style.error("edgewise:"), text.trim_end()));
     match error.downcast_ref::<StoreError>() {
         Some(StoreError::Version { .. }) => {
-            eprintln!(
-                "hint: use that version of edgewise, or move .edgewise/history away and `edgewise run` again"
+            printer::tell(
+                "hint: use that version of edgewise, or move .edgewise/history away and `edgewise run` again\n",
             );
             exit::HISTORY_UNUSABLE
         }
         Some(StoreError::Damaged { .. }) => {
-            eprintln!("hint: move .edgewise/history away and `edgewise run` again");
+            printer::tell("hint: move .edgewise/history away and `edgewise run` again\n");
             exit::HISTORY_UNUSABLE
         }
         _ => exit::USER_ERROR,

@@ -1,8 +1,10 @@
 //! How far a run is: one line that is written over on a terminal, a line now and
 //! then elsewhere.
 
-use crate::report::text::counted;
-use std::io::{IsTerminal, Write};
+use super::printer::{self, Stream};
+use crate::report::text::{counted, one_line};
+use crate::report::wrap::cut;
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 /// How often a line is written where it cannot be written over.
@@ -10,6 +12,7 @@ const PLAIN_EVERY: Duration = Duration::from_secs(10);
 const TERMINAL_EVERY: Duration = Duration::from_millis(50);
 
 pub struct Progress {
+    /// Whether a line can be written over.
     is_terminal: bool,
     start: Instant,
     shown: Option<Instant>,
@@ -28,7 +31,8 @@ pub struct Progress {
 impl Progress {
     pub fn new(expected: Vec<Option<Duration>>, jobs: usize) -> Self {
         Self {
-            is_terminal: std::io::stderr().is_terminal(),
+            is_terminal: Stream::Err.is_terminal()
+                && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb"),
             start: Instant::now(),
             shown: None,
             left: expected.iter().flatten().sum(),
@@ -82,22 +86,27 @@ impl Progress {
         }
         if self.is_terminal {
             if let Some(running) = self.running.first() {
-                line.push_str(&format!(": {running}"));
+                line.push_str(&format!(": {}", one_line(running)));
             }
-            let line: String = line.chars().take(width()).collect();
-            eprint!("\r\x1b[K{line}");
-            let _ = std::io::stderr().flush();
+            // One column less: behind the last one some terminals begin a new line.
+            let columns = Stream::Err.columns().unwrap_or(80).saturating_sub(1);
+            over(&cut(&line, columns));
         } else {
-            eprintln!("edgewise: {line}");
+            printer::tell(&format!("edgewise: {line}\n"));
         }
     }
 
     /// Makes room for something else on the terminal.
     pub fn clear(&self) {
         if self.is_terminal {
-            eprint!("\r\x1b[K");
+            over("");
         }
     }
+}
+
+/// Writes over the line that is there.
+fn over(line: &str) {
+    let _ = std::io::stderr().write_all(format!("\r\x1b[K{line}").as_bytes());
 }
 
 fn span(time: Duration) -> String {
@@ -106,16 +115,4 @@ fn span(time: Duration) -> String {
         seconds @ 60..3600 => format!("{} min", seconds.div_ceil(60)),
         seconds => format!("{:.1} h", seconds as f64 / 3600.0),
     }
-}
-
-/// Columns of the terminal, less one so that the line is not broken.
-fn width() -> usize {
-    // SAFETY: all zeroes is a valid value of this plain structure, and the call
-    // only writes to it.
-    let columns = unsafe {
-        let mut size: libc::winsize = std::mem::zeroed();
-        libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &raw mut size);
-        size.ws_col
-    };
-    if columns == 0 { 79 } else { usize::from(columns) - 1 }
 }

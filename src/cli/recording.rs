@@ -3,6 +3,7 @@
 use super::files::{self, Files};
 use super::interrupt;
 use super::made_of::MadeOf;
+use super::printer::{self, Stream};
 use super::progress::Progress;
 use super::scratch::Scratch;
 use super::unprobed::{self, Known};
@@ -16,6 +17,7 @@ use crate::history::format::{
 use crate::history::{History, Row, rows_of_unit};
 use crate::ids::Fingerprint;
 use crate::report::results::{Fate, TestResult};
+use crate::report::text::one_line;
 use crate::select::NewProgram;
 use crate::suite::TestCase;
 use crate::suite::cases::{self, Batch};
@@ -321,14 +323,16 @@ impl Recorder<'_> {
             Fate::TimedOut => "ran out of time",
             _ => "failed",
         };
-        eprintln!("{}: {what} ({})", result.name, result.why);
+        let style = Stream::Err.style();
+        let name = style.name(&one_line(&result.name));
+        printer::tell(&format!("{name}: {} ({})\n", style.removed(what), result.why));
         let start = result.output.len().saturating_sub(SHOWN_OUTPUT);
         let text = String::from_utf8_lossy(&result.output[start..]);
         for line in text.lines() {
             // What a terminal would take for commands is not for it.
             let line: String =
                 line.chars().map(|c| if c.is_control() && c != '\t' { '?' } else { c }).collect();
-            eprintln!("    {line}");
+            printer::quote(&format!("    {line}\n"));
         }
     }
 }

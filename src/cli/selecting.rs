@@ -500,15 +500,22 @@ impl<'a> Selection<'a> {
             effort: parts.effort.map(|e| serde_json::json!(e)),
             ..Report::default()
         };
+        let took = |test: &TestCase| {
+            let known = self.history.test(&test.name)?;
+            Some((test.name.clone(), Duration::from_millis(known.milliseconds)))
+        };
+        let unanalysed = self.built.unanalysed_sources.iter();
+        report.unanalysed.extend(unanalysed.map(|(source, why)| (source.clone(), why.clone())));
         for (index, test) in self.tests.iter().enumerate() {
             match self.reasons.get(&TestId::new(index)) {
                 Some(reasons) => {
                     report.selected.push((test.name.clone(), reasons.clone()));
-                    let known = self.history.test(&test.name);
-                    let known = known.map(|test| Duration::from_millis(test.milliseconds));
-                    report.durations.extend(known.map(|time| (test.name.clone(), time)));
+                    report.durations.extend(took(test));
                 }
-                None => report.skipped.push(test.name.clone()),
+                None => {
+                    report.skipped.push(test.name.clone());
+                    report.durations_skipped.extend(took(test));
+                }
             }
         }
         if report.statistics.line_numbers_only > 0 {

@@ -59,7 +59,9 @@ impl Workspace {
         let file = fs_err::File::create(&path)?.into_parts().0;
         if file.try_lock().is_err() {
             if !quietly {
-                eprintln!("edgewise: another edgewise works on this project; waiting for it");
+                super::printer::tell(
+                    "edgewise: another edgewise works on this project; waiting for it\n",
+                );
             }
             file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
         }

@@ -1,7 +1,12 @@
 //! Changed code that no test reaches, for people and for CI.
 
+use super::github::Annotation;
+use super::sarif::{self, Finding, Rule};
+use super::style::Style;
 use super::text::{counted, ranges};
+use crate::ids::FpHasher;
 use crate::select::gaps::{Gap, Kind};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -68,11 +73,11 @@ pub fn says(gap: &Gap) -> String {
     }
 }
 
-pub fn text(gaps: &[Gap]) -> String {
+pub fn text(gaps: &[Gap], style: Style) -> String {
     let groups = groups(gaps);
     let mut out = String::new();
     for group in &groups {
-        let _ = writeln!(out, "{}: {}", group.place(), group.what());
+        let _ = writeln!(out, "{}: {}", style.name(&group.place()), group.what());
         if group.kind == Kind::Code {
             let _ = writeln!(out, "    {}", group.text);
         }
@@ -87,23 +92,59 @@ pub fn text(gaps: &[Gap]) -> String {
 
 /// Annotations of GitHub Actions, which show the line in the pull request.
 pub fn github(gaps: &[Gap]) -> String {
-    let mut out = String::new();
-    for group in groups(gaps) {
+    let annotations = groups(gaps).into_iter().map(|group| {
         let (first, last) = (group.lines.first().unwrap_or(&1), group.lines.last().unwrap_or(&1));
-        let _ = writeln!(
-            out,
-            "::warning file={},line={first},endLine={last},title=no test reaches this::{}",
-            property(group.file),
-            data(&group.what()),
-        );
-    }
-    out
+        let place = Some((group.file, Some((*first, *last))));
+        let title = "no test reaches this";
+        Annotation { level: "warning", place, title, message: &group.what() }.line()
+    });
+    annotations.collect()
 }
 
-fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+/// SARIF, for code scanning of GitHub and whatever else reads results of analyses.
+pub fn sarif(gaps: &[Gap]) -> Value {
+    let results = groups(gaps).into_iter().map(|group| {
+        let mut id = FpHasher::new("gap");
+        let parts = [group.file, group.procedure, group.text, group.never];
+        parts.iter().for_each(|part| id.str(part));
+        id.number(group.kind as u64);
+        let whole = group.lines.first().copied().zip(group.lines.last().copied());
+        let lines = match group.kind {
+            // All of it, with the lines between that are no code.
+            Kind::Procedure => whole.into_iter().collect(),
+            _ => sarif::runs(&group.lines),
+        };
+        Finding {
+            rule: group.kind as usize,
+            file: group.file,
+            lines,
+            message: group.what(),
+            fingerprint: id.finish().hex(),
+        }
+        .result()
+    });
+    sarif::document(&RULES, results.collect())
 }
 
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
-}
+/// In the order of the kinds.
+const RULES: [Rule; 3] = [
+    Rule {
+        id: "untested-procedure",
+        name: "UntestedProcedure",
+        short: "A procedure that is new or changed is entered by no test",
+        full: "The procedure is new, or differs from the version before, and none of the tests that \
+               were recorded enters it.",
+    },
+    Rule {
+        id: "untested-code",
+        name: "UntestedCode",
+        short: "Code that is new or changed is reached by no test",
+        full: "The procedure runs in tests, but what is new or changed in it is reached by none of them.",
+    },
+    Rule {
+        id: "untested-branch",
+        name: "UntestedBranch",
+        short: "A condition that is new or changed goes only one way in all tests",
+        full: "The condition is new or changed and runs in tests, but none of them takes this way out of it.",
+    },
+];

@@ -26,6 +26,7 @@ pub fn selection(report: &Report) -> Value {
         "skipped": report.skipped,
         "excluded": excluded.collect::<Vec<_>>(),
         "cut": tests(&report.cut),
+        "seconds_saved": report.time_saved().0.as_secs_f64(),
         "budget_seconds": report.budget.map(|budget| budget.as_secs_f64()),
         "left_out": report.left_out,
         "hints": report.hints,

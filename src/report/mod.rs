@@ -1,20 +1,26 @@
 //! A selection for people and for programs: pure functions.
 
+pub mod changed;
 pub mod doctor;
 pub mod explain;
 pub mod gaps;
+pub mod github;
 pub mod graph;
 pub mod html;
 pub mod json;
 pub mod layout;
+pub mod markdown;
 pub mod order;
 pub mod picture;
 pub mod results;
 pub mod runners;
+pub mod sarif;
 pub mod shadow;
+pub mod style;
 pub mod svg;
 pub mod text;
 pub mod time;
+pub mod wrap;
 
 use crate::select::program::Analysed;
 use crate::select::{EdgeReason, Reason, Statistics};
@@ -36,6 +42,10 @@ pub struct Report {
     pub left_out: Vec<String>,
     /// How long the selected tests took the last time, as far as that is known.
     pub durations: BTreeMap<String, Duration>,
+    /// The same of those that are skipped.
+    pub durations_skipped: BTreeMap<String, Duration>,
+    /// Sources that the real compiler compiled alone, and why.
+    pub unanalysed: Vec<(String, String)>,
     pub hints: Vec<String>,
     pub statistics: Statistics,
     /// All dangerous edges, whether a test takes them or not.
@@ -55,6 +65,18 @@ pub struct ExcludedChange {
 }
 
 impl Report {
+    /// How many tests are selected, whether the output holds them or not.
+    pub fn selected_count(&self) -> usize {
+        self.selected.len() + self.cut.len() + self.left_out.len()
+    }
+
+    /// What the skipped tests took when they last ran, and what all of them did.
+    pub fn time_saved(&self) -> (Duration, Duration) {
+        let skipped = self.skipped.iter().filter_map(|name| self.durations_skipped.get(name));
+        let skipped: Duration = skipped.sum();
+        (skipped, skipped + self.durations.values().sum::<Duration>())
+    }
+
     /// Tests that run excluded code which changed.
     pub fn passed_over(&self) -> HashSet<&str> {
         self.excluded.iter().flat_map(|change| change.tests.iter().map(String::as_str)).collect()

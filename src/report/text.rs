@@ -1,6 +1,7 @@
 //! A selection as text.
 
 use super::Report;
+use super::style::Style;
 use crate::select::{EdgeReason, Reason, SourceLine};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -44,11 +45,11 @@ pub fn groups(report: &Report) -> Vec<Group<'_>> {
 }
 
 /// Selected tests with reasons, and how many are skipped.
-pub fn selection(report: &Report) -> String {
+pub fn selection(report: &Report, style: Style) -> String {
     let mut out = String::new();
     for group in groups(report) {
         for name in &group.names {
-            let _ = writeln!(out, "{}", one_line(name));
+            let _ = writeln!(out, "{}", style.name(&one_line(name)));
         }
         let _ = writeln!(out, "{}", group.reasons);
     }
@@ -79,7 +80,7 @@ pub fn ranges(numbers: &BTreeSet<u32>) -> String {
 
 /// One line of counts, and the hints.
 pub fn summary(report: &Report) -> String {
-    let selected = report.selected.len() + report.cut.len() + report.left_out.len();
+    let selected = report.selected_count();
     let skipped = report.skipped.len();
     let total = selected + skipped;
     let passed_over = report.passed_over();
@@ -182,14 +183,18 @@ pub fn reason(reason: &Reason) -> String {
             let lines = format!("{}{}", source("-", old), source("+", new));
             format!("    `{procedure}` changed\n{lines}")
         }
-        Reason::Program { program, what } => format!("    {program}: {what}\n"),
-        Reason::Files { what } => format!("    {what}\n"),
+        Reason::Program { program, what } => {
+            format!("    {}: {}\n", one_line(program), one_line(what))
+        }
+        Reason::Files { what } => format!("    {}\n", one_line(what)),
         Reason::NewTest => String::from("    it is new\n"),
         Reason::TestChanged => {
             String::from("    its command changed, or inputs or variables that it declares\n")
         }
-        Reason::Dependency { test } => format!("    it needs {test}, which is selected\n"),
-        Reason::State { what } => format!("    {what}\n"),
+        Reason::Dependency { test } => {
+            format!("    it needs {}, which is selected\n", one_line(test))
+        }
+        Reason::State { what } => format!("    {}\n", one_line(what)),
         Reason::All => String::from("    all tests were asked for\n"),
         Reason::NoHistory => String::from("    there is no history yet\n"),
     }
@@ -228,7 +233,8 @@ fn chain(calls: &[String]) -> String {
 }
 
 fn source(mark: &str, line: &SourceLine) -> String {
-    format!("    {mark} {}:{}: {}\n", line.file, line.line, short(&line.text))
+    let (file, text) = (one_line(&line.file), one_line(&short(&line.text)));
+    format!("    {mark} {file}:{}: {text}\n", line.line)
 }
 
 /// A text cut off where it is too long for a line.

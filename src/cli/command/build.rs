@@ -1,9 +1,12 @@
 //! `edgewise build`: a build with probes.
 
+use crate::cli::build_state::BuildState;
 use crate::cli::building::{self, Built, Extent};
+use crate::cli::printer;
 use crate::cli::workspace::Workspace;
 use crate::compiler::settings::{COUNT_ENTRIES_VARIABLE, GRANULARITY_VARIABLE};
 use crate::report::text::counted;
+use crate::trace::module::Module;
 use anyhow::bail;
 use std::process::Command;
 
@@ -22,7 +25,7 @@ pub struct Args {
     #[arg(long)]
     count_entries: bool,
     /// The build command; without one, `command` of [build] in edgewise.toml
-    #[arg(last = true)]
+    #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 
@@ -51,7 +54,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         false => Extent::Something,
     };
     let built = building::build(&workspace, command, extent)?;
-    eprint!("{}", summary(&built));
+    printer::tell(&summary(&built, built_before(&workspace, &built)?));
     Ok(built.code)
 }
 
@@ -72,9 +75,25 @@ pub fn configured(workspace: &Workspace) -> anyhow::Result<Command> {
 /// How many sources that are not analysed are named.
 const LISTED: usize = 10;
 
-fn summary(built: &Built) -> String {
+/// How many programs have probes from an earlier build, if this one had nothing to do.
+fn built_before(workspace: &Workspace, built: &Built) -> anyhow::Result<usize> {
+    if built.has_records || built.is_configuring || !built.programs.is_empty() {
+        return Ok(0);
+    }
+    let has_probes = |name: &&String| {
+        let module = Module::read(&workspace.project.root.join(name));
+        module.is_ok_and(|module| !module.records.units.is_empty())
+    };
+    Ok(BuildState::read(workspace)?.programs.iter().filter(has_probes).count())
+}
+
+fn summary(built: &Built, before: usize) -> String {
     if built.code != 0 {
         return format!("edgewise: the build failed with code {}\n", built.code);
+    }
+    if before > 0 && built.unanalysed.is_empty() {
+        let before = counted(before, "program");
+        return format!("edgewise: nothing was compiled; {before} with probes from before\n");
     }
     let mut out = format!(
         "edgewise: {} instrumented ({}, {} of them opaque), {} linked\n",
@@ -101,14 +120,14 @@ fn summary(built: &Built) -> String {
         );
     } else if !built.has_records {
         out.push_str(
-            "hint: nothing was instrumented, since the build called no compiler that edgewise saw. Either\n\
-             nothing was to be done: if the objects were made without edgewise, `make clean` first. Or it\n\
-             calls a compiler by its full path: say CC=\"edgewise cc\", or for CMake configure anew with\n\
+            "hint: nothing was instrumented, since the build called no compiler that edgewise saw. Either \
+             nothing was to be done: if the objects were made without edgewise, `make clean` first. Or it \
+             calls a compiler by its full path: say CC=\"edgewise cc\", or for CMake configure anew with \
              `edgewise build -- cmake …`\n",
         );
     } else if built.units > 0 && built.programs.is_empty() && built.without_runtime.is_empty() {
         out.push_str(
-            "hint: nothing was linked by edgewise, and a program without its runtime leaves no trace.\n\
+            "hint: nothing was linked by edgewise, and a program without its runtime leaves no trace. \
              With CMake launchers, CMAKE_C_LINKER_LAUNCHER is needed as well\n",
         );
     }

@@ -1,6 +1,7 @@
 //! `edgewise cfg`: the graph of a procedure.
 
 use crate::cli::exit;
+use crate::cli::printer;
 use crate::compiler::plan::{self, Plan};
 use crate::compiler::preprocess;
 use crate::compiler::project::Project;
@@ -18,21 +19,24 @@ use rustc_hash::FxHashMap;
 pub struct Args {
     /// The C source
     file: String,
-    /// The procedure; without it, all of the file
+    /// The name of a procedure, which is what C calls a function; without it, all of the file
     function: Option<String>,
+    /// What to print
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
     /// The same as --format svg: a picture of one procedure
     #[arg(long, conflicts_with = "format")]
     svg: bool,
     /// Arguments for the compiler
-    #[arg(last = true)]
+    #[arg(last = true, value_name = "FLAG")]
     flags: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
+    /// A line for each node, with its edges
     Text,
+    /// For Graphviz
     Dot,
     /// A picture of one procedure
     Svg,
@@ -57,9 +61,14 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let object = plan::default_object(&args.file);
     let unit = Unit::of_compile(&project, &directory, "cc", &work, &args.file, &object);
     let job = unit.job(&project)?;
-    let preprocessed = preprocess::preprocess(&project, &job, &[]).context(
-        "hint: arguments for the compiler go behind `--`, as in `edgewise cfg a.c -- -Iinclude`",
-    )?;
+    let preprocessed = preprocess::preprocess(&project, &job, &[]).map_err(|error| {
+        anyhow!(
+            "cannot preprocess {}: {}\nhint: arguments for the compiler go behind `--`, as in \
+             `edgewise cfg a.c -- -Iinclude`",
+            args.file,
+            format!("{error:#}").trim_end()
+        )
+    })?;
     let analysed = unit::analyse(&project, &unit, &job, &preprocessed, &FxHashMap::default());
     let record = analysed.record(&project, &unit, &job, None);
     let mut found = false;
@@ -69,7 +78,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         }
         found = true;
         if let Some(why) = &procedure.opaque {
-            eprintln!("{} is opaque: {why}", procedure.name);
+            printer::tell(&format!("{} is opaque: {why}\n", procedure.name));
         }
         let picture = match format {
             Format::Text => graph::text(&record.index, &procedure.name, graph),
@@ -82,7 +91,11 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
                     )
                 })?,
         };
-        println!("{}", picture.trim_end());
+        let picture = format!("{}\n", picture.trim_end());
+        match format {
+            Format::Text => printer::show(&picture),
+            Format::Dot | Format::Svg => printer::data(&picture),
+        }
         // Nested procedures may share a name; a document holds one picture.
         if format == Format::Svg {
             break;

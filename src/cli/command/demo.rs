@@ -1,6 +1,7 @@
 //! `edgewise demo`: the main job, on a sample that this program carries.
 
 use crate::cli::exit;
+use crate::cli::printer::{self, Stream};
 use crate::compiler::toolchain;
 use anyhow::{Context, bail};
 use include_dir::{Dir, include_dir};
@@ -10,11 +11,14 @@ use std::process::Command;
 static SAMPLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/testdata/sample");
 const PATCH: &str = "demo.patch";
 
-/// Show the whole path on a bundled sample project
+/// Show all of it on a small sample project that edgewise brings along
+///
+/// Builds it with probes, runs its tests, changes a line, selects, and runs what is selected.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  edgewise demo")]
 pub struct Args {
-    /// Where to put the sample; without it, a fresh temporary directory
+    /// A new directory for the sample; without it, a fresh temporary directory
+    #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
 }
 
@@ -30,7 +34,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let directory = match &args.directory {
         Some(directory) => {
             if directory.exists() {
-                bail!("{} is there already", directory.display());
+                bail!("{} is there already\nhint: name a new directory", directory.display());
             }
             fs_err::create_dir_all(directory)?;
             directory.canonicalize()?
@@ -50,13 +54,13 @@ struct Demo {
 impl Demo {
     fn play(&self, patch: &str) -> anyhow::Result<i32> {
         self.say("A small C project with its tests:");
-        eprintln!("    {}\n", self.directory.display());
+        printer::tell(&format!("    {}\n\n", self.directory.display()));
         self.say("Build it with probes:");
         self.edgewise(&["build", "--", "make", "-j2", "--no-print-directory", "-s"])?;
         self.say("Run all tests once and record which edges each of them takes:");
         self.edgewise(&["run"])?;
         self.say("Change a line:");
-        eprintln!("{}", indent(patch));
+        printer::tell(&format!("{}\n", indent(patch)));
         apply(&self.directory, patch)?;
         self.say("Which tests can behave differently now, and why?");
         self.edgewise(&["select"])?;
@@ -65,33 +69,36 @@ impl Demo {
         self.say("Nothing is left to do:");
         self.edgewise(&["select"])?;
         let program = std::env::current_exe()?;
-        eprintln!("The sample stays in {}. Try there:", self.directory.display());
-        eprintln!("    cd {}", self.directory.display());
-        eprintln!("    alias edgewise={}", program.display());
-        eprintln!("    $EDITOR lib/expr.c                                  # change something");
-        eprintln!("    edgewise select                                     # which tests, and why");
-        eprintln!(
-            "    edgewise test                                       # build, run just these"
-        );
-        eprintln!("    edgewise cfg lib/stats.c stats_median -- -Iinclude  # the graph behind it");
+        let (directory, program) = (self.directory.display(), program.display());
+        printer::tell(&format!(
+            "The sample stays in {directory}. Try there:\n    \
+             cd {directory}\n    \
+             alias edgewise={program}\n    \
+             $EDITOR lib/expr.c                                  # change something\n    \
+             edgewise select                                     # which tests, and why\n    \
+             edgewise test                                       # build, run just these\n    \
+             edgewise cfg lib/stats.c stats_median -- -Iinclude  # the graph behind it\n"
+        ));
         Ok(exit::OK)
     }
 
     fn say(&self, text: &str) {
-        eprintln!("== {text}\n");
+        let title = Stream::Err.style().name(&format!("== {text}"));
+        printer::tell(&format!("{title}\n\n"));
     }
 
     /// Runs this very program in the sample.
     fn edgewise(&self, arguments: &[&str]) -> anyhow::Result<()> {
-        eprintln!("$ edgewise {}", arguments.join(" "));
+        printer::tell(&format!("$ edgewise {}\n", arguments.join(" ")));
         let status = Command::new(std::env::current_exe()?)
+            .arg(printer::Color::chosen().argument())
             .args(arguments)
             .current_dir(&self.directory)
             .status()?;
         if !status.success() {
             bail!("`edgewise {}` ended with {status}", arguments.join(" "));
         }
-        eprintln!();
+        printer::tell("\n");
         Ok(())
     }
 

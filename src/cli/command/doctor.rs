@@ -2,6 +2,7 @@
 
 use crate::cli::build_state::BuildState;
 use crate::cli::exit;
+use crate::cli::printer;
 use crate::cli::workspace::Workspace;
 use crate::report::doctor::{self, Health, Program};
 use crate::trace::module::Module;
@@ -32,7 +33,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         unanalysed: state.unanalysed_sources.into_iter().collect(),
         untraced: state.untraced.into_keys().collect(),
     };
-    print!("{}", doctor::text(&health, if args.all { usize::MAX } else { SHOWN }));
+    printer::show(&doctor::text(&health, if args.all { usize::MAX } else { SHOWN }));
     Ok(exit::OK)
 }
 

@@ -1,11 +1,15 @@
 //! `edgewise gaps`: changed code that no test reaches.
 
+use crate::cli::completing;
 use crate::cli::exit;
 use crate::cli::files::Files;
+use crate::cli::git;
 use crate::cli::new_code::{self, NewCode};
+use crate::cli::printer::{self, Stream};
 use crate::cli::versions;
 use crate::cli::workspace::Workspace;
 use crate::report;
+use crate::select::gaps::Gap;
 use anyhow::bail;
 
 /// Say which code is new or changed, and reached by no test
@@ -14,12 +18,12 @@ use anyhow::bail;
 /// no test runs is not known.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  edgewise test; edgewise gaps\n  edgewise gaps --against 1f4e9a3c --format github"
+    after_help = "Examples:\n  edgewise test; edgewise gaps\n  edgewise gaps --against 1f4e9a3c --format github\n  edgewise gaps --format sarif >gaps.sarif"
 )]
 pub struct Args {
     /// The version that the code is new against, as `edgewise history log` names it; the
     /// default is the one before the last
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", add = completing::versions())]
     against: Option<String>,
     /// What to print
     #[arg(long, value_enum, default_value = "text")]
@@ -34,6 +38,8 @@ enum Format {
     Json,
     /// Annotations of GitHub Actions
     Github,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<i32> {
@@ -56,8 +62,12 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let earlier = workspace.history()?.go_to(base.id)?;
     let NewCode { gaps, stale, .. } = new_code::find(&earlier, &history, &files.now)?;
     match args.format {
-        Format::Text => print!("{}", report::gaps::text(&gaps)),
-        Format::Github => print!("{}", report::gaps::github(&gaps)),
+        Format::Text => printer::show(&report::gaps::text(&gaps, Stream::Out.style())),
+        Format::Github => printer::data(&report::gaps::github(&in_repository(gaps, &workspace))),
+        Format::Sarif => {
+            let value = report::gaps::sarif(&in_repository(gaps, &workspace));
+            printer::data(&format!("{value:#}\n"));
+        }
         Format::Json => {
             let value = serde_json::json!({
                 "version": 1,
@@ -65,13 +75,22 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
                 "of": history.id().hex(),
                 "gaps": gaps,
             });
-            println!("{value:#}");
+            printer::data(&format!("{value:#}\n"));
         }
     }
     if let Some(file) = stale.first() {
-        eprintln!(
-            "hint: {file} changed since then; `edgewise test` first, to see what is there now"
-        );
+        printer::tell(&format!(
+            "hint: {file} changed since then; `edgewise test` first, to see what is there now\n"
+        ));
     }
     Ok(exit::OK)
+}
+
+/// With files as they are called in the repository, which the project may be a part of.
+fn in_repository(mut gaps: Vec<Gap>, workspace: &Workspace) -> Vec<Gap> {
+    let folder = git::folder(&workspace.project.root);
+    for gap in gaps.iter_mut().filter(|gap| !gap.file.starts_with('/')) {
+        gap.file.insert_str(0, &folder);
+    }
+    gaps
 }

@@ -2,6 +2,7 @@
 
 use crate::cli::detecting::{self, Found};
 use crate::cli::exit;
+use crate::cli::printer;
 use crate::compiler::project::CONFIG_FILE;
 use anyhow::{Context, bail};
 use std::io::Write;
@@ -39,7 +40,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         );
     }
     write(&path, &found.text())?;
-    eprint!("{}", said(&found));
+    printer::tell(&said(&found));
     Ok(exit::OK)
 }
 

@@ -1,13 +1,14 @@
 //! `edgewise instrument`: the text that would be compiled, as files.
 
 use crate::cli::exit;
+use crate::cli::printer;
 use crate::compiler::plan::{self, Plan};
 use crate::compiler::project::Project;
 use crate::compiler::settings::Settings;
 use crate::compiler::unit::{self, Unit};
 use crate::compiler::{preprocess, runtime, toolchain};
 use crate::instrument::Architecture;
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use std::path::{Component, Path, PathBuf};
@@ -27,16 +28,16 @@ const RUNTIME: &str = "edgewise-runtime";
 )]
 pub struct Args {
     /// C sources
-    #[arg(required_unless_present = "compile_commands")]
+    #[arg(required_unless_present = "compile_commands", value_name = "FILE")]
     files: Vec<String>,
     /// Where to write, with the folders of the sources
-    #[arg(long)]
+    #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// A compilation database to take sources and flags from
-    #[arg(long, conflicts_with_all = ["files", "flags"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["files", "flags"])]
     compile_commands: Option<PathBuf>,
     /// Arguments for the compiler
-    #[arg(last = true)]
+    #[arg(last = true, value_name = "FLAG")]
     flags: Vec<String>,
 }
 
@@ -76,7 +77,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
             fs_err::create_dir_all(folder)?;
         }
         fs_err::write(&path, text)?;
-        println!("{}", path.display());
+        printer::data(&format!("{}\n", path.display()));
         runtime::write_sources(&runtime, machine)?;
     }
     Ok(exit::OK)
@@ -125,8 +126,12 @@ fn instrumented(project: &Project, compile: &Compile) -> anyhow::Result<(Vec<u8>
     let mut unit = Unit::of_compile(project, directory, compiler, &work, &work.sources[0], &object);
     unit.detail = Settings::of_environment(&project.root).detail();
     let job = unit.job(project)?;
-    let preprocessed = preprocess::preprocess(project, &job, &[])
-        .context("hint: arguments for the compiler go behind `--`, as in `-- -Iinclude`")?;
+    let preprocessed = preprocess::preprocess(project, &job, &[]).map_err(|error| {
+        anyhow!(
+            "{}\nhint: arguments for the compiler go behind `--`, as in `-- -Iinclude`",
+            format!("{error:#}").trim_end()
+        )
+    })?;
     let analysed = unit::analyse(project, &unit, &job, &preprocessed, &FxHashMap::default());
     let record = analysed.record(project, &unit, &job, None);
     let machine = toolchain::identity(&job.compiler).architecture;

@@ -1,10 +1,13 @@
 //! `edgewise report`: the selection and the coverage as pages.
 
+use crate::cli::completing;
 use crate::cli::exit;
+use crate::cli::printer;
 use crate::cli::reporting;
 use crate::cli::snapshot::Source;
 use crate::cli::workspace::Workspace;
 use crate::report::html::{self, GENERATOR, Page, Site};
+use crate::report::text::counted;
 use anyhow::{Context, bail};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -28,7 +31,7 @@ pub struct Args {
     from_build: bool,
     /// Compare with this version of the history, as `edgewise history log` names it. The
     /// default is the one that is most like what is there
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", add = completing::versions())]
     against: Option<String>,
 }
 
@@ -51,13 +54,14 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     }
     let unread = write_sources(&site, &workspace.project.root, fresh.path())?;
     if unread > 0 {
-        eprintln!("hint: {unread} sources could not be read; their pages say why");
+        let unread = counted(unread, "source");
+        printer::tell(&format!("hint: {unread} could not be read; their pages say why\n"));
     }
     replace(fresh, &target)?;
     for missing in &site.missing {
-        eprintln!("missing in the report: {missing}");
+        printer::tell(&format!("missing in the report: {missing}\n"));
     }
-    println!("{}", args.html.join("index.html").display());
+    printer::data(&format!("{}\n", args.html.join("index.html").display()));
     Ok(exit::OK)
 }
 

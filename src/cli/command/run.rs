@@ -3,6 +3,7 @@
 use super::wanted::Wanted;
 use crate::cli::exit;
 use crate::cli::files::Files;
+use crate::cli::printer;
 use crate::cli::recording::{self, NO_PROGRAM, Results, RunOptions};
 use crate::cli::selecting;
 use crate::cli::shadowing;
@@ -12,6 +13,7 @@ use crate::history::History;
 use crate::report::results::{self, Fate, TestResult};
 use crate::report::shadow::Shadow;
 use crate::report::text::{counted, one_line};
+use crate::report::{Report, markdown};
 use crate::select::Algorithm;
 use crate::suite::TestCase;
 use crate::suite::schedule::with_fixtures;
@@ -21,6 +23,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Run tests and record which edges each of them takes
+///
+/// All tests, unless arguments say which. The programs have to be built with `edgewise build` first.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  edgewise run\n  edgewise run -j4 parser/\n  edgewise run --shard 2/8 --junit results.xml\n  \
@@ -46,7 +50,7 @@ pub struct Args {
 /// How tests are run.
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
-    /// Tests at a time; without it, one for each core
+    /// How many tests run at a time; without it, one for each core
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
     /// Seconds after which a test is ended and counts as failed, unless its
@@ -66,6 +70,9 @@ pub struct RunArgs {
     /// Write the results as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write a summary for a pull request, as Markdown: what ran, what failed, what was skipped
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
 }
 
 impl RunArgs {
@@ -79,12 +86,32 @@ impl RunArgs {
         }
     }
 
-    /// Writes the reports that were asked for.
-    pub fn report(&self, tests: &[TestResult]) -> anyhow::Result<()> {
-        self.report_with(tests, None)
+    /// Whether the reports have a place, before a long run shows that they have none.
+    pub fn check(&self) -> anyhow::Result<()> {
+        for path in [&self.junit, &self.json, &self.markdown].into_iter().flatten() {
+            let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
+                bail!(
+                    "cannot write {}: there is no directory {}",
+                    path.display(),
+                    directory.display()
+                );
+            }
+        }
+        Ok(())
     }
 
-    fn report_with(&self, tests: &[TestResult], shadow: Option<&Shadow>) -> anyhow::Result<()> {
+    /// Writes the reports that were asked for.
+    pub fn report(
+        &self,
+        tests: &[TestResult],
+        selection: Option<&Report>,
+        shadow: Option<&Shadow>,
+    ) -> anyhow::Result<()> {
+        if let Some(path) = &self.markdown {
+            let text = markdown::results(tests, selection, shadow);
+            fs_err::write(path, text).context("cannot write the summary")?;
+        }
         if let Some(path) = &self.junit {
             fs_err::write(path, results::junit(tests)).context("cannot write the results")?;
         }
@@ -120,6 +147,7 @@ impl Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<i32> {
+    args.options.check()?;
     let workspace = Workspace::open()?;
     let _lock = workspace.lock()?;
     let mut history = workspace.history()?;
@@ -141,8 +169,8 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let mut results =
         recording::run(&workspace, &mut history, &tests, &files, &args.options.options())?;
     results.tests.extend(disabled.iter().map(not_run));
-    args.options.report(&results.tests)?;
-    eprint!("{}", summary(&results));
+    args.options.report(&results.tests, None, None)?;
+    printer::tell(&summary(&results));
     Ok(exit_code(&results))
 }
 
@@ -165,8 +193,8 @@ fn run_in_shadow(
     let mut results = recording::run(workspace, history, tests, &selected.files, &options)?;
     let shadow = shadowing::compare(&expected, history, &selected, &results.tests)?;
     results.tests.extend(disabled.iter().map(not_run));
-    args.options.report_with(&results.tests, Some(&shadow))?;
-    eprint!("{}{}", summary(&results), shadow.text());
+    args.options.report(&results.tests, None, Some(&shadow))?;
+    printer::tell(&format!("{}{}", summary(&results), shadow.text()));
     Ok(match exit_code(&results) {
         exit::OK | exit::TESTS_FAILED if !shadow.missed.is_empty() => exit::MISSED,
         code => code,

@@ -1,15 +1,17 @@
 //! `edgewise select`: which tests, and why.
 
 use crate::cli::choosing::{self, Runner};
+use crate::cli::completing;
 use crate::cli::exit;
 use crate::cli::explaining;
+use crate::cli::git;
+use crate::cli::printer::{self, Stream};
 use crate::cli::selecting;
 use crate::cli::snapshot::Source;
 use crate::cli::versions;
 use crate::cli::workspace::Workspace;
-use crate::report::{Report, json, order, runners, text};
+use crate::report::{Report, github, json, markdown, order, runners, text};
 use crate::select::Algorithm;
-use std::io::IsTerminal;
 use std::time::Duration;
 
 /// Say which tests a change can affect, and why
@@ -26,11 +28,14 @@ use std::time::Duration;
   edgewise select --format meson | xargs -r meson test -C build
   edgewise select --format automake | xargs -r -L1 make
   matrix=$(edgewise select --format github --split 8) && echo \"matrix=$matrix\" >>\"$GITHUB_OUTPUT\"
+  edgewise select --format markdown >>\"$GITHUB_STEP_SUMMARY\"
+  edgewise select --format annotations
   edgewise select --budget 60s | edgewise run --names -
 
-A format for a runner holds the tests of its kind of suite. Selected tests of other suites are named on
-stderr, and the exit code is 4. With `github`, the job that uses the matrix needs a condition, since GitHub
-takes an empty matrix for an error:
+A format for a runner holds the tests of its kind of suite. Selected tests of other suites are named on \
+stderr, and the exit code is 4.
+
+With `github`, the job that uses the matrix needs a condition, since GitHub takes an empty matrix for an error:
   if: needs.select.outputs.matrix != '{\"include\":[]}'")]
 pub struct Args {
     /// What to print
@@ -41,16 +46,16 @@ pub struct Args {
     from_build: bool,
     /// Compare with this version of the history, as `edgewise history log` names it. The
     /// default is the one that is most like what is there
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", add = completing::versions())]
     against: Option<String>,
     /// How to select; all but the default are for comparison
     #[arg(long, value_enum, default_value = "auto")]
     algorithm: Algorithm,
     /// Say why a test is selected or may be skipped, instead of the selection
-    #[arg(long, value_name = "TEST")]
+    #[arg(long, value_name = "TEST", add = completing::tests())]
     explain: Vec<String>,
     /// Print only tests of this suite
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = completing::suites())]
     suite: Option<String>,
     /// Put those first that cross the most dangerous edges per second of run time
     #[arg(long)]
@@ -59,7 +64,7 @@ pub struct Args {
     /// fail: the result is not safe, and the exit code 4
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
-    /// Cut the matrix into at most N jobs of about the same time
+    /// With --format github: cut the matrix into at most N jobs of about the same time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     split: u16,
 }
@@ -70,6 +75,8 @@ enum Format {
     Names,
     /// Everything, for programs
     Json,
+    /// A summary for a pull request, or for $GITHUB_STEP_SUMMARY
+    Markdown,
     /// A file for `ctest --tests-from-file`, which CMake has since 3.29
     CtestFile,
     /// An expression for `ctest -R` that matches the selected tests and no others
@@ -80,12 +87,15 @@ enum Format {
     Automake,
     /// A matrix for GitHub Actions: `tests` of each job are names for `edgewise run --names`
     Github,
+    /// Annotations of GitHub Actions: the lines that changed, with the tests behind each. What
+    /// matters most comes first, since GitHub shows ten of a kind
+    Annotations,
 }
 
 impl Format {
     fn runner(self) -> Option<Runner> {
         match self {
-            Self::Names | Self::Json | Self::Github => None,
+            Self::Names | Self::Json | Self::Markdown | Self::Github | Self::Annotations => None,
             Self::CtestFile => Some(Runner::CtestFile),
             Self::CtestRegex => Some(Runner::CtestExpression),
             Self::Meson => Some(Runner::Meson),
@@ -138,9 +148,10 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
             .map(|test| explaining::explain(&workspace, &history, &selected, test));
         let explained = explained.collect::<anyhow::Result<Vec<_>>>()?;
         if args.format == Format::Json {
-            println!("{:#}", serde_json::json!({ "version": 1, "tests": explained }));
+            let value = serde_json::json!({ "version": 1, "tests": explained });
+            printer::data(&format!("{value:#}\n"));
         } else {
-            explained.iter().for_each(|explanation| print!("{}", explanation.text()));
+            explained.iter().for_each(|explanation| printer::show(&explanation.text()));
         }
         return Ok(exit::OK);
     }
@@ -159,40 +170,51 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     match args.format.runner() {
         Some(runner) => {
             let text = choosing::for_runner(&workspace.config, &tests, report, runner)?;
-            eprint!("{}", text::summary(report));
-            print!("{text}");
+            printer::tell(&text::summary(report));
+            printer::data(&text);
         }
-        None => print(report, args),
+        None => print(&workspace, report, args),
     }
     let is_complete = report.left_out.len() == left_out && report.cut.is_empty();
     Ok(if is_complete { exit::OK } else { exit::INCOMPLETE })
 }
 
-fn print(report: &Report, args: &Args) {
+fn print(workspace: &Workspace, report: &Report, args: &Args) {
     match args.format {
-        Format::Json => println!("{:#}", json::selection(report)),
+        Format::Json => printer::data(&format!("{:#}\n", json::selection(report))),
+        Format::Markdown => {
+            printer::tell(&text::summary(report));
+            printer::data(&markdown::selection(report));
+        }
+        Format::Annotations => {
+            printer::tell(&text::summary(report));
+            let folder = git::folder(&workspace.project.root);
+            printer::data(&github::selection(report, &folder));
+        }
         Format::Github => {
-            eprint!("{}", text::summary(report));
+            printer::tell(&text::summary(report));
             let text = runners::github(&order::parts(report, usize::from(args.split)));
             if text.len() > runners::GITHUB_MAX {
-                eprintln!("warning: GitHub takes no output of more than a megabyte");
+                printer::tell("warning: GitHub takes no output of more than a megabyte\n");
             }
-            print!("{text}");
+            printer::data(&text);
         }
         // On a terminal the two streams make one text; otherwise each is
         // complete by itself.
-        _ if std::io::stdout().is_terminal() => {
+        _ if Stream::Out.is_terminal() => {
+            let style = Stream::Out.style();
             for group in text::groups(report) {
-                group.names.iter().for_each(|name| println!("{}", text::one_line(name)));
-                eprintln!("{}", group.reasons);
+                let names = group.names.iter().map(|name| style.name(&text::one_line(name)) + "\n");
+                printer::data(&names.collect::<String>());
+                printer::tell(&format!("{}\n", group.reasons));
             }
-            eprint!("{}", text::summary(report));
+            printer::tell(&text::summary(report));
         }
+        // Names that somebody else reads have no colours, whatever --color says.
         _ => {
-            eprint!("{}", text::selection(report));
-            for (name, _) in &report.selected {
-                println!("{}", text::one_line(name));
-            }
+            printer::tell(&text::selection(report, Stream::Err.style()));
+            let names = report.selected.iter().map(|(name, _)| text::one_line(name) + "\n");
+            printer::data(&names.collect::<String>());
         }
     }
 }

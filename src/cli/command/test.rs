@@ -5,16 +5,18 @@ use super::build;
 use super::run::{RunArgs, exit_code, not_run, summary};
 use super::wanted::Wanted;
 use crate::cli::building::{self, Extent};
+use crate::cli::completing;
 use crate::cli::exit;
+use crate::cli::printer::{self, Stream};
 use crate::cli::recording;
-use crate::cli::selecting::{self, Project, Selected};
+use crate::cli::selecting::{self, Project};
 use crate::cli::snapshot::Source;
 use crate::cli::unprobed::{self, Affected, Known};
 use crate::cli::versions;
 use crate::cli::workspace::Workspace;
 use crate::compiler::selective::{self, Selective};
-use crate::history::History;
 use crate::ids::Fingerprint;
+use crate::report::Report;
 use crate::report::results::{Fate, TestResult};
 use crate::report::text::{self, counted};
 use crate::report::time;
@@ -22,7 +24,6 @@ use crate::select::Algorithm;
 use crate::suite::TestCase;
 use crate::suite::schedule::with_fixtures;
 use std::collections::HashSet;
-use std::time::Duration;
 
 /// Build, run the tests that the change can affect, and update the history
 ///
@@ -30,7 +31,7 @@ use std::time::Duration;
 /// interrupt, stays selected.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  edgewise test -j4\n  edgewise test parser/\n  edgewise test --all"
+    after_help = "Examples:\n  edgewise test -j4\n  edgewise test parser/\n  edgewise test --all\n  edgewise test --junit results.xml --markdown summary.md"
 )]
 pub struct Args {
     #[command(flatten)]
@@ -50,24 +51,25 @@ pub struct Args {
     no_build: bool,
     /// Compare with this version of the history, as `edgewise history log` names it. The
     /// default is the one that is most like what is built
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", add = completing::versions())]
     against: Option<String>,
     #[command(flatten)]
     options: RunArgs,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<i32> {
+    args.options.check()?;
     let workspace = Workspace::open()?;
     let _lock = workspace.lock()?;
     // Looked at before anything is built: a history that cannot be used says so.
     workspace.history()?;
     let plan = if args.selective { Plan::make(&workspace, args)? } else { None };
     if args.no_build {
-        eprintln!("edgewise: not built first, so edits since the last build are not seen");
+        printer::tell("edgewise: not built first, so edits since the last build are not seen\n");
     } else {
         let code = build(&workspace, plan.as_ref())?;
         if code != 0 {
-            eprintln!("edgewise: the build failed with code {code}");
+            printer::tell(&format!("edgewise: the build failed with code {code}\n"));
             return Ok(code);
         }
     }
@@ -83,8 +85,8 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let (disabled, tests): (Vec<_>, Vec<_>) = tests.into_iter().partition(|t| t.disabled.is_some());
     let mut selected = selecting::select(&workspace, &history, &tests, project, Algorithm::Auto)?;
     selected.report.hints.extend(said);
-    eprint!("{}", text::selection(&selected.report));
-    let saved = saved(&history, &selected);
+    printer::tell(&text::selection(&selected.report, Stream::Err.style()));
+    let saved = saved(&selected.report);
     // What can be affected is known for one version only.
     let plan = plan.filter(|plan| plan.version == history.id());
     let known = plan.map(|plan| Known::of(&history, &selected, plan.affected)).transpose()?;
@@ -102,7 +104,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let others = others.map(|test| left_out(test, is_selected(test)));
     let others: Vec<TestResult> = others.chain(disabled.iter().map(not_run)).collect();
     let code = if to_run.is_empty() {
-        args.options.report(&others)?;
+        args.options.report(&others, Some(&selected.report), None)?;
         exit::OK
     } else {
         let (files, options) = (&selected.files, args.options.options());
@@ -110,15 +112,16 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         let mut results =
             recording::run_knowing(&workspace, &mut history, &to_run, files, &options, known)?;
         results.tests.extend(others);
-        args.options.report(&results.tests)?;
-        eprint!("{}", summary(&results));
+        args.options.report(&results.tests, Some(&selected.report), None)?;
+        printer::tell(&summary(&results));
         exit_code(&results)
     };
     if left > 0 {
-        eprintln!("{} selected and not asked for: they stay selected", counted(left, "test"));
+        let left = counted(left, "test");
+        printer::tell(&format!("{left} selected and not asked for: they stay selected\n"));
     }
     if !args.all {
-        eprint!("{saved}");
+        printer::tell(&saved);
     }
     Ok(code)
 }
@@ -152,7 +155,7 @@ impl Plan {
         tests.retain(|test| test.disabled.is_none());
         let selected = selecting::select(workspace, &history, &tests, project, Algorithm::Auto)?;
         if let Some(why) = unprobed::obstacle(&history, &selected) {
-            eprintln!("edgewise: all probes are built in: {why}");
+            printer::tell(&format!("edgewise: all probes are built in: {why}\n"));
             return Ok(None);
         }
         let mut selective = Selective::default();
@@ -172,14 +175,12 @@ impl Plan {
 }
 
 /// How much time the skipped tests took when they last ran.
-fn saved(history: &History, selected: &Selected) -> String {
-    let known = |name: &str| history.test(name).map_or(0, |test| test.milliseconds);
-    let skipped: u64 = selected.report.skipped.iter().map(|name| known(name)).sum();
-    let run: u64 = selected.report.selected.iter().map(|(name, _)| known(name)).sum();
-    if skipped == 0 {
+fn saved(report: &Report) -> String {
+    let (skipped, all) = report.time_saved();
+    if skipped.is_zero() {
         return String::new();
     }
-    let [skipped, all] = [skipped, skipped + run].map(Duration::from_millis).map(time::span);
+    let [skipped, all] = [skipped, all].map(time::span);
     format!("{skipped} saved of the {all} that all tests took when they last ran\n")
 }
 

@@ -1,5 +1,6 @@
 //! `edgewise trace`: one test that somebody else runs.
 
+use crate::cli::completing;
 use crate::cli::files::Files;
 use crate::cli::recording;
 use crate::cli::workspace::Workspace;
@@ -26,7 +27,7 @@ use std::process::Command;
 #[command(after_help = "Example:\n  edgewise trace --test parser/empty -- ./run-test.sh empty")]
 pub struct Args {
     /// The name of the test
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = completing::tests())]
     test: String,
     /// The command and its arguments
     #[arg(last = true, required = true)]

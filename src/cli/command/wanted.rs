@@ -1,5 +1,6 @@
 //! Which tests somebody asks for.
 
+use crate::cli::completing;
 use crate::suite::TestCase;
 use anyhow::bail;
 use std::str::FromStr;
@@ -7,11 +8,12 @@ use std::str::FromStr;
 #[derive(Debug, clap::Args)]
 pub struct Wanted {
     /// Run only tests whose name contains one of these
+    #[arg(value_name = "TEXT", add = completing::tests())]
     filters: Vec<String>,
-    /// Run only those with this label
+    /// Run only tests with this label, as CTest and Meson have them; may be given several times
     #[arg(long, value_name = "LABEL")]
     label: Vec<String>,
-    /// Run only the I-th of N parts, which together are all tests
+    /// Run only the I-th of N parts, 2/8 say; together they are all tests
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
 }
@@ -63,7 +65,23 @@ impl Wanted {
     /// Nothing matches, which a part of the tests may do.
     pub fn complain(&self) -> anyhow::Result<()> {
         if self.shard.is_none() || self.has_filters() {
-            bail!("no test matches {}", self.filters.join(", "));
+            let quoted = |words: &[String]| -> String {
+                words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ")
+            };
+            let mut what = Vec::new();
+            if !self.filters.is_empty() {
+                what.push(format!("has a name with {} in it", quoted(&self.filters)));
+            }
+            if !self.label.is_empty() {
+                what.push(format!("has the label {}", quoted(&self.label)));
+            }
+            if what.is_empty() {
+                bail!("the suites have no tests\nhint: look at each [[suite]] in edgewise.toml");
+            }
+            bail!(
+                "no test {}\nhint: `edgewise select --algorithm all` lists all tests",
+                what.join(" and ")
+            );
         }
         Ok(())
     }

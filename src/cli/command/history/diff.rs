@@ -2,11 +2,12 @@
 
 use crate::cfg::format::RawRecord;
 use crate::cli::exit;
+use crate::cli::printer::{self, Stream};
 use crate::cli::workspace::Workspace;
 use crate::history::History;
 use crate::history::diff::{Verdict, diff};
 use crate::ids::Fingerprint;
-use crate::report::text::counted;
+use crate::report::text::{counted, one_line};
 use anyhow::ensure;
 use std::path::PathBuf;
 
@@ -22,6 +23,7 @@ const NAMED: usize = 5;
 #[command(after_help = "Example:\n  edgewise history diff /tmp/history-of-a-full-run")]
 pub struct Args {
     /// The other history
+    #[arg(value_name = "FILE")]
     other: PathBuf,
     /// Print it for programs
     #[arg(long)]
@@ -30,7 +32,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> anyhow::Result<i32> {
     let here = Workspace::open_without_suites()?.history()?;
-    ensure!(args.other.exists(), "there is no history {}", args.other.display());
+    ensure!(args.other.exists(), "there is no history `{}`", args.other.display());
     let there = History::open(&args.other)?;
     let difference = diff(&here, &there)?;
     let count = |verdict: Verdict| difference.verdicts.values().filter(|v| **v == verdict).count();
@@ -43,6 +45,10 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         && count(Verdict::OtherVersion) == 0
         && difference.only_here.is_empty()
         && difference.only_there.is_empty();
+    let style = Stream::Out.style();
+    let say = |test: &str, what: &str| {
+        printer::show(&format!("{}: {what}\n", style.name(&one_line(test))));
+    };
     if args.json {
         let value = serde_json::json!({
             "version": 1,
@@ -55,7 +61,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
             "only_there": difference.only_there,
             "inexact": inexact,
         });
-        println!("{value:#}");
+        printer::data(&format!("{value:#}\n"));
     } else {
         for (name, places) in &difference.places {
             let shown = places
@@ -63,18 +69,18 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
                 .take(NAMED)
                 .map(|(unit, procedure)| name_of(&here, &there, *unit, *procedure));
             let more = if places.len() > NAMED { ", …" } else { "" };
-            println!("{name}: other edges in {}{more}", shown.collect::<Vec<_>>().join(", "));
+            say(name, &format!("other edges in {}{more}", shown.collect::<Vec<_>>().join(", ")));
         }
-        of(Verdict::OtherVersion).for_each(|name| println!("{name}: other versions of programs"));
-        difference.only_here.iter().for_each(|name| println!("{name}: only here"));
-        difference.only_there.iter().for_each(|name| println!("{name}: only there"));
-        println!(
-            "{} with the same rows, {} with rows that hold too much, {} without rows, {} not the same",
+        of(Verdict::OtherVersion).for_each(|name| say(name, "other versions of programs"));
+        difference.only_here.iter().for_each(|name| say(name, "only here"));
+        difference.only_there.iter().for_each(|name| say(name, "only there"));
+        printer::show(&format!(
+            "{} with the same rows, {} with rows that hold too much, {} without rows, {} not the same\n",
             counted(count(Verdict::Equal), "test"),
             count(Verdict::Contained),
             count(Verdict::NotClean),
             count(Verdict::Different) + count(Verdict::OtherVersion),
-        );
+        ));
     }
     Ok(if is_same { exit::OK } else { exit::DIFFERENT })
 }

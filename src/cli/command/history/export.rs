@@ -1,5 +1,6 @@
 //! `edgewise history export`: the matrix for other tools.
 
+use crate::cli::completing;
 use crate::cli::exit;
 use crate::cli::reached::{Procedure, Reached};
 use crate::cli::workspace::Workspace;
@@ -18,12 +19,11 @@ use std::path::PathBuf;
     edgewise history export --format csv\n  \
     edgewise history export --format lcov --output all.info && genhtml all.info")]
 pub struct Args {
-    /// json and csv: the tests on every edge; lcov: lines and branches, with the
-    /// number of tests as their counts
+    /// What to write
     #[arg(long, value_enum)]
     format: Format,
     /// Only what tests did whose name contains this
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", add = completing::tests())]
     test: Option<String>,
     /// A file, instead of standard output
     #[arg(long, value_name = "FILE")]
@@ -32,8 +32,11 @@ pub struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
+    /// The tests on every edge
     Json,
+    /// Lines and branches, with the number of tests as their counts
     Lcov,
+    /// The tests on every edge, a line each
     Csv,
 }
 

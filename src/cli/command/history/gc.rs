@@ -1,9 +1,10 @@
 //! `edgewise history gc`: room.
 
 use crate::cli::exit;
+use crate::cli::printer;
 use crate::cli::workspace::Workspace;
 
-/// Write the history anew, without what no test of any version needs any more
+/// Make room: write the history anew, without what no version needs any more
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  edgewise history gc\n  edgewise history gc --keep 0")]
 pub struct Args {
@@ -22,6 +23,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     }
     history.compact()?;
     let kilobytes = |bytes: u64| bytes.div_ceil(1000);
-    eprintln!("{} kB, before {} kB", kilobytes(history.size()), kilobytes(before));
+    let (now, before) = (kilobytes(history.size()), kilobytes(before));
+    printer::tell(&format!("the history takes {now} kB now, {before} kB before\n"));
     Ok(exit::OK)
 }

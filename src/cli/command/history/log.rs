@@ -1,6 +1,7 @@
 //! `edgewise history log`: the versions that there are rows of.
 
 use crate::cli::exit;
+use crate::cli::printer::{self, Stream};
 use crate::cli::versions;
 use crate::cli::workspace::Workspace;
 use crate::report::text::counted;
@@ -22,21 +23,23 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let history = Workspace::open_without_suites()?.history()?;
     let snapshots = history.snapshots()?;
     if args.json {
-        println!("{:#}", serde_json::json!({ "version": 1, "snapshots": snapshots }));
+        let value = serde_json::json!({ "version": 1, "snapshots": snapshots });
+        printer::data(&format!("{value:#}\n"));
         return Ok(exit::OK);
     }
+    let style = Stream::Out.style();
     for snapshot in &snapshots {
         let last = if snapshot.is_current { "  (the last one)" } else { "" };
-        println!(
-            "{}  {}  {}, {}{last}",
-            versions::short(snapshot.id),
+        printer::show(&format!(
+            "{}  {}  {}, {}{last}\n",
+            style.name(&versions::short(snapshot.id)),
             time::of_day(snapshot.seconds),
             counted(snapshot.tests as usize, "test"),
             counted(snapshot.units, "unit"),
-        );
+        ));
     }
     if snapshots.is_empty() {
-        eprintln!("there is no history yet: `edgewise run` records one");
+        printer::tell("there is no history yet: `edgewise run` records one\n");
     }
     Ok(exit::OK)
 }

@@ -1,10 +1,11 @@
 //! `edgewise history merge`: histories of several machines into one.
 
 use crate::cli::exit;
+use crate::cli::printer;
 use crate::cli::workspace::Workspace;
 use crate::history::History;
 use crate::history::merge::{Merged, merge, merge_beyond};
-use crate::report::text::counted;
+use crate::report::text::{counted, one_line};
 use anyhow::ensure;
 use std::path::PathBuf;
 
@@ -13,15 +14,14 @@ const NAMED: usize = 10;
 
 /// Merge histories: those of CI's shards, say
 ///
-/// The result does not depend on the order. Of a test that did not pass
-/// everywhere, or whose trace is not complete everywhere, that counts: it stays
-/// selected.
+/// The result does not depend on their order. A test that did not pass everywhere, or
+/// whose trace is not complete everywhere, stays selected.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  edgewise history merge shard-*/.edgewise/history\n  \
                   edgewise history merge --update shard-*/.edgewise/history")]
 pub struct Args {
     /// Histories to merge, beside the project's own if it has one
-    #[arg(required = true)]
+    #[arg(required = true, value_name = "FILE")]
     histories: Vec<PathBuf>,
     /// Write the result here, and leave the project's own history alone
     #[arg(long, value_name = "FILE")]
@@ -35,7 +35,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<i32> {
     let mut inputs = Vec::new();
     for path in &args.histories {
-        ensure!(path.exists(), "there is no history {}", path.display());
+        ensure!(path.exists(), "there is no history `{}`", path.display());
         inputs.push(History::open(path)?);
     }
     let merged = match &args.output {
@@ -49,16 +49,18 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         }
     };
     for (name, what) in merged.conflicts.iter().take(NAMED) {
-        eprintln!("{name}: {what}");
+        printer::tell(&format!("{}: {what}\n", one_line(name)));
     }
     if let Some(more) = merged.conflicts.len().checked_sub(NAMED).filter(|more| *more > 0) {
-        eprintln!("and {} more that are not the same everywhere", counted(more, "test"));
+        let more = counted(more, "more test");
+        printer::tell(&format!("and {more} not the same everywhere\n"));
     }
-    let histories = match args.histories.len() {
+    let tests = counted(merged.tests, "test");
+    let histories = match inputs.len() {
         1 => String::from("1 history"),
         count => format!("{count} histories"),
     };
-    eprintln!("{} of {histories}", counted(merged.tests, "test"));
+    printer::tell(&format!("{tests} from {histories}\n"));
     Ok(exit::OK)
 }
 

@@ -1,17 +1,20 @@
 //! `edgewise history show`: which tests reach this, what does this test reach.
 
 use crate::cfg::format::ProcedureIndex;
+use crate::cli::completing;
 use crate::cli::exit;
+use crate::cli::printer::{self, Stream};
 use crate::cli::reached::Reached;
 use crate::cli::workspace::Workspace;
 use crate::history::History;
 use crate::history::column::TestBits;
 use crate::history::format::{Outcome, Test};
 use crate::history::store::StoreError;
-use crate::report::text::{counted, ranges};
+use crate::report::text::{counted, one_line, ranges};
 use crate::select::version::UnitVersion;
 use anyhow::bail;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 
 /// Say which tests reach a line or a function, or what a test reaches
 #[derive(Debug, clap::Args)]
@@ -22,6 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
     edgewise history show lib/stats.c:47   which tests reach a line")]
 pub struct Args {
     /// A test, a function, or a line as FILE:LINE
+    #[arg(value_name = "TEST|FUNCTION|FILE:LINE", add = completing::tests())]
     what: Option<String>,
 }
 
@@ -63,8 +67,11 @@ fn overview(history: &History) -> Result<(), StoreError> {
             *counts.entry("with rows that were carried over inexactly").or_default() += 1;
         }
     }
-    println!("{}, {} kB", counted(history.tests().count(), "test"), history.size().div_ceil(1000));
-    counts.iter().for_each(|(what, count)| println!("    {count} {what}"));
+    let tests = counted(history.tests().count(), "test");
+    let mut out = format!("{tests}, {} kB\n", history.size().div_ceil(1000));
+    for (what, count) in counts {
+        let _ = writeln!(out, "    {count} {what}");
+    }
     let reached = Reached::new(history, |_| true)?;
     let (mut procedures, mut entered, mut edges, mut taken) = (0, 0, 0, 0);
     reached.each::<StoreError>(
@@ -78,11 +85,14 @@ fn overview(history: &History) -> Result<(), StoreError> {
             Ok(())
         },
     )?;
-    println!("{}", counted(programs.len(), "program"));
+    let _ = writeln!(out, "{}", counted(programs.len(), "program"));
     for program in programs {
-        println!("    {}", history.program(program)?.path);
+        let _ = writeln!(out, "    {}", history.program(program)?.path);
     }
-    println!("{entered} of {procedures} procedures entered, {taken} of {edges} edges taken");
+    let procedures = counted(procedures, "procedure");
+    let edges = counted(edges, "edge");
+    let _ = writeln!(out, "{entered} of {procedures} entered, {taken} of {edges} taken");
+    printer::show(&out);
     Ok(())
 }
 
@@ -99,12 +109,13 @@ fn state(test: &Test) -> &'static str {
 }
 
 fn show_test(history: &History, name: &str, test: &Test) -> Result<(), StoreError> {
-    println!("{name}: {}, {} ms", state(test), test.milliseconds);
+    let shown = Stream::Out.style().name(&one_line(name));
+    let mut out = format!("{shown}: {}, {} ms\n", state(test), test.milliseconds);
     if let Some(why) = &test.unclean {
-        println!("    {why}");
+        let _ = writeln!(out, "    {why}");
     }
     for program in &test.programs {
-        println!("    ran {}", history.program(*program)?.path);
+        let _ = writeln!(out, "    ran {}", history.program(*program)?.path);
     }
     let mut lines: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
     Reached::new(history, |other| other == name)?.each::<StoreError>(
@@ -120,8 +131,9 @@ fn show_test(history: &History, name: &str, test: &Test) -> Result<(), StoreErro
         },
     )?;
     for (file, lines) in lines {
-        println!("{file}: {}", ranges(&lines));
+        let _ = writeln!(out, "{file}: {}", ranges(&lines));
     }
+    printer::show(&out);
     Ok(())
 }
 
@@ -176,6 +188,7 @@ fn show_procedure(history: &History, name: &str) -> anyhow::Result<()> {
 
 fn tell(reached: &Reached<'_>, tests: &TestBits, what: &str) {
     let all = reached.history.tests().count();
-    eprintln!("{what}: {} of {}", tests.count_ones(), counted(all, "test"));
-    reached.names(tests).iter().for_each(|name| println!("{name}"));
+    printer::tell(&format!("{what}: {} of {}\n", tests.count_ones(), counted(all, "test")));
+    let names = reached.names(tests);
+    printer::data(&names.iter().map(|name| format!("{}\n", one_line(name))).collect::<String>());
 }
