@@ -29,6 +29,7 @@ mod roles;
 mod scratch;
 mod selecting;
 mod shadowing;
+mod shown;
 mod snapshot;
 mod sources;
 mod stale;
@@ -65,6 +66,7 @@ enum Command {
     Build(command::build::Args),
     Run(command::run::Args),
     Select(command::select::Args),
+    Explain(command::explain::Args),
     Gaps(command::gaps::Args),
     Report(command::report::Args),
     Test(command::test::Args),
@@ -127,6 +129,7 @@ fn dispatch(command: &Command) -> anyhow::Result<i32> {
         Command::Build(args) => command::build::run(args),
         Command::Run(args) => command::run::run(args),
         Command::Select(args) => command::select::run(args),
+        Command::Explain(args) => command::explain::run(args),
         Command::Gaps(args) => command::gaps::run(args),
         Command::Report(args) => command::report::run(args),
         Command::Test(args) => command::test::run(args),

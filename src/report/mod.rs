@@ -12,6 +12,7 @@ pub mod picture;
 pub mod results;
 pub mod runners;
 pub mod shadow;
+pub mod style;
 pub mod svg;
 pub mod text;
 pub mod time;

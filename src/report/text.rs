@@ -182,8 +182,8 @@ pub fn reason(reason: &Reason) -> String {
             let lines = format!("{}{}", source("-", old), source("+", new));
             format!("    `{procedure}` changed\n{lines}")
         }
-        Reason::Program { program, what } => format!("    {program}: {what}\n"),
-        Reason::Files { what } => format!("    {what}\n"),
+        Reason::Program { program, what, .. } => format!("    {program}: {what}\n"),
+        Reason::Files { what, .. } => format!("    {what}\n"),
         Reason::NewTest => String::from("    it is new\n"),
         Reason::TestChanged => {
             String::from("    its command changed, or inputs or variables that it declares\n")

@@ -5,6 +5,7 @@ pub mod cc;
 pub mod cfg;
 pub mod demo;
 pub mod doctor;
+pub mod explain;
 pub mod gaps;
 pub mod history;
 pub mod init;
