@@ -10,6 +10,7 @@ mod concerned;
 pub mod config;
 mod contents;
 mod detecting;
+mod examining;
 mod excluding;
 pub mod exit;
 mod explaining;

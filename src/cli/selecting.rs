@@ -601,7 +601,12 @@ fn state(made_of: Fingerprint, known: &Test) -> Option<Reason> {
     if known.fingerprint != made_of {
         return Some(Reason::TestChanged);
     }
-    let what = match (known.outcome, &known.unclean) {
+    state_of_run(known).map(|what| Reason::State { what })
+}
+
+/// What there is to say against the run of a test, if anything.
+pub fn state_of_run(known: &Test) -> Option<String> {
+    Some(match (known.outcome, &known.unclean) {
         (Outcome::Skipped, _) => String::from("it did nothing the last time: skipped by itself"),
         (Outcome::Failed, _) => String::from("it failed the last time"),
         (Outcome::TimedOut, _) => String::from("it ran out of time the last time"),
@@ -611,6 +616,5 @@ fn state(made_of: Fingerprint, known: &Test) -> Option<Reason> {
             String::from("it left no trace: it ran no instrumented program")
         }
         (Outcome::Passed, None) => return None,
-    };
-    Some(Reason::State { what })
+    })
 }

@@ -41,12 +41,12 @@ impl Style {
     }
 
     /// What was there before, and what is not as it should be.
-    pub fn old(self, text: &str) -> String {
+    pub fn removed(self, text: &str) -> String {
         self.paint(RED, text)
     }
 
     /// What is there now, and what is as it should be.
-    pub fn new(self, text: &str) -> String {
+    pub fn added(self, text: &str) -> String {
         self.paint(GREEN, text)
     }
 
@@ -83,9 +83,9 @@ impl Style {
         } else if let Some(rest) = words.strip_prefix("warning:") {
             format!("{}{rest}", self.warning("warning:"))
         } else if !indent.is_empty() && words.starts_with("- ") {
-            self.old(words)
+            self.removed(words)
         } else if !indent.is_empty() && words.starts_with("+ ") {
-            self.new(words)
+            self.added(words)
         } else {
             words.to_string()
         };
@@ -141,7 +141,8 @@ mod tests {
     fn lines_are_coloured_by_how_they_begin() {
         let style = Style { color: true };
         let text = "- no source\n    - b\n    + c\nhint: d\n";
-        let expected = "- no source\n    \x1b[31m- b\x1b[0m\n    \x1b[32m+ c\x1b[0m\n\x1b[36mhint:\x1b[0m d\n";
+        let expected =
+            "- no source\n    \x1b[31m- b\x1b[0m\n    \x1b[32m+ c\x1b[0m\n\x1b[36mhint:\x1b[0m d\n";
         assert_eq!(style.lines(text), expected);
     }
 

@@ -64,7 +64,9 @@ impl Rule {
             Self::UnanalysedCode => {
                 "a definition that code which is not analysed uses, or may look up by its name"
             }
-            Self::NotInstrumented => "a unit that is not instrumented, or is not what its record says",
+            Self::NotInstrumented => {
+                "a unit that is not instrumented, or is not what its record says"
+            }
             Self::StaleProgram => "a program that is not built from its sources as they are",
             Self::UnknownProgram => "a program of which nothing is known now",
             Self::AfterExclusion => "a change beside excluded code that changed as well",

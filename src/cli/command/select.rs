@@ -1,8 +1,8 @@
 //! `edgewise select`: which tests, and why.
 
 use crate::cli::choosing::{self, Runner};
-use crate::cli::exit;
 use crate::cli::command::explain;
+use crate::cli::exit;
 use crate::cli::explaining::Question;
 use crate::cli::selecting;
 use crate::cli::snapshot::Source;

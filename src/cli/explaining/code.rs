@@ -1,8 +1,9 @@
 //! Puts together what there is to say about a procedure or a line.
 
 use super::Basis;
+use super::declared::Declared;
 use super::test::counterpart;
-use crate::cfg::format::Graph;
+use crate::cfg::format::{Graph, Place};
 use crate::cli::reporting::{self, Texts};
 use crate::history::column::TestBits;
 use crate::history::store::StoreError;
@@ -147,25 +148,38 @@ impl Basis<'_> {
             self.add_dangers(&mut dangers, pair, into);
             self.add_dangers(&mut gone, pair, |edge| is_here(&edge.old) && !into(edge));
         }
-        let mut reached = found.reached.clone().unwrap_or_else(|| self.reached.nobody());
+        let mut reached = found.reached.clone();
         let outdated = self.outdated();
+        let declared = match found.text {
+            Some(_) => Declared::default(),
+            None => self.declared_on(&place, &outdated)?,
+        };
         for danger in &dangers {
             let old = &danger.edge.old;
             let is_old = |unit: &UnitVersion| outdated.contains_key(&unit.fingerprint());
             if let Some(tests) = self.reached.on_line(&old.file, old.line, is_old)? {
-                reached |= tests;
+                *reached.get_or_insert_with(|| self.reached.nobody()) |= tests;
             }
         }
-        let before = self.reached.on_line(file, line, |unit| {
-            outdated.contains_key(&unit.fingerprint())
-        })?;
+        if !declared.names.is_empty() {
+            reached.clone_from(&declared.reached);
+            for pair in &self.selected.pairs {
+                self.add_dangers(&mut dangers, pair, |edge| declared.is_behind(edge));
+            }
+        }
+        let before =
+            self.reached.on_line(file, line, |unit| outdated.contains_key(&unit.fingerprint()))?;
         let change = match (&found.text, found.unknown) {
             (Some(_), _) if !dangers.is_empty() => LineChange::Changed,
             (Some(_), _) if found.reached.is_none() => LineChange::NotRunYet,
             (Some(_), _) => LineChange::Same,
+            (None, _) if declared.is_changed || !dangers.is_empty() => LineChange::Changed,
+            (None, _) if !declared.names.is_empty() => LineChange::Same,
             (None, Some(why)) => LineChange::Unknown(why),
             (None, None) => LineChange::NoCode,
         };
+        // Where it changed in its place, that is what the edges into it say.
+        let is_told = gone.is_empty() && dangers.iter().any(|danger| is_here(&danger.edge.old));
         let excluded = self.workspace.config.excluded()?;
         let mut answer = Line {
             file: file.to_string(),
@@ -174,8 +188,9 @@ impl Basis<'_> {
             is_excluded: found.procedures.iter().any(|name| excluded.holds(file, name)),
             procedures: found.procedures.into_iter().collect(),
             selected: self.selected_for(&dangers, |_| false),
+            declares: declared.names.into_iter().collect(),
             dangers,
-            reached: Vec::new(),
+            reached: None,
             selected_otherwise: Vec::new(),
             before: None,
             change,
@@ -185,8 +200,8 @@ impl Basis<'_> {
         };
         if let Some(tests) = before {
             if matches!(answer.change, LineChange::Unknown(_)) {
-                reached |= tests;
-            } else if found.old_text != found.text {
+                reached = Some(tests);
+            } else if found.old_text != found.text && !is_told {
                 answer.before = Some(Before {
                     text: at(texts.then(file)).or(found.old_text),
                     reached: names(&tests),
@@ -195,8 +210,9 @@ impl Basis<'_> {
                 });
             }
         }
-        answer.reached = names(&reached);
-        answer.selected_otherwise = self.otherwise(&answer.reached, &answer.selected);
+        answer.reached = reached.as_ref().map(names);
+        let known = answer.reached.as_deref().unwrap_or_default();
+        answer.selected_otherwise = self.otherwise(known, &answer.selected);
         if answer.change == LineChange::NoCode && answer.before.is_none() {
             let near = found.nearest.iter().map(|line| format!("{file}:{line}"));
             let near: Vec<String> = near.collect();
@@ -231,8 +247,9 @@ impl Basis<'_> {
                     known.tests.sort_unstable();
                     known.tests.dedup();
                 }
-                None => dangers
-                    .push(Danger { edge: Arc::new(edge.clone()), tests: tests.collect() }),
+                None => {
+                    dangers.push(Danger { edge: Arc::new(edge.clone()), tests: tests.collect() })
+                }
             }
         }
     }
@@ -302,7 +319,9 @@ impl Basis<'_> {
             |procedure| {
                 match outdated.get(&procedure.unit.fingerprint()) {
                     Some(why) => {
-                        for node in place.nodes(procedure.unit, procedure.graph, &mut BTreeSet::new()) {
+                        for node in
+                            place.nodes(procedure.unit, procedure.graph, &mut BTreeSet::new())
+                        {
                             add_text(&mut code.old_text, &procedure.graph.node(node).text);
                             code.unknown = code.unknown.take().or_else(|| why.clone());
                         }
@@ -346,19 +365,22 @@ impl Basis<'_> {
             }
         }
         code.nearest = nearest(&code.lines, place.line);
-        // What is the same in both versions of several units is said once.
         Ok(code)
     }
 }
 
 /// A line of a file.
-struct Spot<'p> {
+pub(super) struct Spot<'p> {
     file: &'p str,
     line: u32,
 }
 
 impl Spot<'_> {
-    fn may_be_in(&self, unit: &UnitVersion) -> bool {
+    pub(super) fn is_at(&self, unit: &UnitVersion, place: Place) -> bool {
+        place.line == self.line && unit.file(place) == self.file
+    }
+
+    pub(super) fn may_be_in(&self, unit: &UnitVersion) -> bool {
         unit.index.files.iter().any(|file| file == self.file)
     }
 

@@ -1,6 +1,7 @@
 //! Puts together what there is to say about a test, a procedure or a line.
 
 mod code;
+mod declared;
 mod near;
 mod test;
 
@@ -69,8 +70,7 @@ pub fn answer(
     }
     let mut tests = all.clone();
     tests.retain(|test| test.disabled.is_none());
-    let mut selected =
-        selecting::select(workspace, &history, &tests, project, question.algorithm)?;
+    let mut selected = selecting::select(workspace, &history, &tests, project, question.algorithm)?;
     let mut hints = std::mem::take(&mut selected.report.hints);
     hints.extend(said);
     let reached = Reached::new(&history, |_| true)?;
@@ -111,8 +111,7 @@ fn named(tests: &[TestCase], name: &str) -> Vec<usize> {
     if let Some(place) = tests.iter().position(|test| test.name == name) {
         return vec![place];
     }
-    let is_within =
-        |test: &TestCase| test.name.split_once('/').is_some_and(|(_, own)| own == name);
+    let is_within = |test: &TestCase| test.name.split_once('/').is_some_and(|(_, own)| own == name);
     let tests = tests.iter().enumerate().filter(|(_, test)| is_within(test));
     tests.map(|(place, _)| place).collect()
 }
@@ -162,9 +161,9 @@ impl Basis<'_> {
         };
         let is_meant = |file: &str| within.as_ref().is_none_or(|files| files.contains(file));
         let named = places.iter().filter(|(file, own)| *own == name && is_meant(file));
-        found.extend(named.map(|(file, name)| {
-            Subject::Function(file.to_string(), name.to_string())
-        }));
+        found.extend(
+            named.map(|(file, name)| Subject::Function(file.to_string(), name.to_string())),
+        );
         if let Some((file, line)) = as_line(what) {
             let files = self.files_like(file).into_iter();
             found.extend(files.map(|file| Subject::Line(file.to_string(), line)));

@@ -1,9 +1,9 @@
 //! A procedure or a line: whether it changed, who reaches it, whom it selects.
 
 use super::diff::Diff;
-use super::{SHOWN, names, rule};
-use crate::report::text::{self, counted, one_line, short};
-use crate::select::{EdgeReason, Reason};
+use super::{SHOWN, names, rule, way};
+use crate::report::text::{one_line, short};
+use crate::select::EdgeReason;
 use serde::Serialize;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -61,12 +61,15 @@ pub struct Line {
     pub text: Option<String>,
     /// Procedures that it is part of.
     pub procedures: Vec<String>,
+    /// Variables and types that it declares, if it is no code.
+    pub declares: Vec<String>,
     pub change: LineChange,
     pub is_excluded: bool,
     /// Edges into it that led elsewhere.
     pub dangers: Vec<Danger>,
-    /// Tests that reach it, by the rows of the version that it is compared with.
-    pub reached: Vec<String>,
+    /// Tests that reach it, or a use of what it declares, by the rows of the version that
+    /// it is compared with; none if that is not known.
+    pub reached: Option<Vec<String>>,
     pub selected: Vec<String>,
     pub selected_otherwise: Vec<String>,
     /// What had this number before, if it was something else.
@@ -132,7 +135,7 @@ impl Function {
             out.push_str(&rule(crate::select::Rule::Gone));
         }
         if self.change != Change::New {
-            names(&mut out, "entered it", &self.entered);
+            names(&mut out, ("entered it", "entered it"), &self.entered);
         }
         add_selected(&mut out, &self.change, &self.selected, &self.selected_otherwise);
         out
@@ -158,16 +161,22 @@ impl Line {
         if !self.procedures.is_empty() {
             let _ = writeln!(out, "    it is part of {}", self.procedures.join(", "));
         }
+        if !self.declares.is_empty() {
+            let _ = writeln!(out, "    it declares {}", self.declares.join(", "));
+        }
         if self.is_excluded {
             out.push_str("    [exclude] names it: an edit of it selects nothing\n");
         }
         add_dangers(&mut out, &self.dangers, self.is_excluded);
         if matches!(self.change, LineChange::Same | LineChange::Changed | LineChange::Unknown(_)) {
             let what = match self.change {
+                _ if !self.declares.is_empty() => "reached a use of it",
                 LineChange::Changed => "reached what was there before",
                 _ => "reached it",
             };
-            names(&mut out, what, &self.reached);
+            if let Some(reached) = &self.reached {
+                names(&mut out, (what, what), reached);
+            }
             let change = match self.change {
                 LineChange::Changed => Change::Changed,
                 _ => Change::Same,
@@ -180,33 +189,36 @@ impl Line {
                 let _ = writeln!(out, "    - {}", one_line(&short(text.trim())));
             }
             add_dangers(&mut out, &before.dangers, self.is_excluded);
-            names(&mut out, "reached that", &before.reached);
+            names(&mut out, ("reached that", "reached that"), &before.reached);
             if !before.dangers.is_empty() {
-                names(&mut out, "selected for it", &before.selected);
+                names(&mut out, SELECTED, &before.selected);
             }
         }
         out
     }
 }
 
+const SELECTED: (&str, &str) = ("is selected for it", "are selected for it");
+
 fn add_selected(out: &mut String, change: &Change, selected: &[String], otherwise: &[String]) {
     if *change != Change::Same || !selected.is_empty() {
-        names(out, "selected for it", selected);
+        names(out, SELECTED, selected);
     }
     if !otherwise.is_empty() {
-        let what = "of those who reach it selected for something else alone";
-        names(out, what, otherwise);
+        let one = "that reaches it is selected for something else";
+        names(out, (one, "that reach it are selected for something else"), otherwise);
     }
 }
 
 fn add_dangers(out: &mut String, dangers: &[Danger], is_excluded: bool) {
     for (place, danger) in dangers.iter().enumerate().take(SHOWN) {
-        out.push_str(&text::reason(&Reason::Edge(danger.edge.clone())));
-        let tests = counted(danger.tests.len(), "test");
+        out.push_str(&way(&danger.edge));
         let _ = match (danger.tests.len(), is_excluded) {
             (0, _) => writeln!(out, "    no test is selected for this edge"),
-            (_, true) => writeln!(out, "    {tests} would be selected for this edge"),
-            (_, false) => writeln!(out, "    {tests} selected for this edge"),
+            (1, true) => writeln!(out, "    1 test would be selected for this edge"),
+            (1, false) => writeln!(out, "    1 test is selected for this edge"),
+            (some, true) => writeln!(out, "    {some} tests would be selected for this edge"),
+            (some, false) => writeln!(out, "    {some} tests are selected for this edge"),
         };
         let is_last = dangers.get(place + 1).is_none_or(|next| next.edge.by != danger.edge.by);
         if is_last || place + 1 == SHOWN {

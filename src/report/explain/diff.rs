@@ -45,8 +45,7 @@ impl Diff {
         let now: Vec<Option<&str>> = now.iter().map(Option::as_deref).collect();
         let rows = align(&before, &now);
         let is_same = |row: &Row| matches!(row, Row::Same(..) | Row::Beside(_));
-        let changed: Vec<usize> =
-            (0..rows.len()).filter(|place| !is_same(&rows[*place])).collect();
+        let changed: Vec<usize> = (0..rows.len()).filter(|place| !is_same(&rows[*place])).collect();
         let is_near = |place: usize| {
             let next = changed.partition_point(|at| *at + AROUND < place);
             changed.get(next).is_some_and(|at| *at <= place + AROUND)
@@ -121,7 +120,16 @@ mod tests {
         let said: Vec<&str> = out.lines().map(str::trim).collect();
         assert_eq!(
             said,
-            ["3  c", "4  d", "-     5  e", "-     6  f", "+     5  E", "+     6  F", "7  g", "8  h"]
+            [
+                "3  c",
+                "4  d",
+                "-     5  e",
+                "-     6  f",
+                "+     5  E",
+                "+     6  F",
+                "7  g",
+                "8  h"
+            ]
         );
         assert!(Diff::of(&old, &side("a\nb\nc\nd\ne\nf\ng\nh\ni\n")).lines.is_empty());
     }

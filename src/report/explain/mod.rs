@@ -11,8 +11,8 @@ pub use test::{
     Verdict, Version,
 };
 
-use super::text::{counted, one_line};
-use crate::select::{Reason, Rule};
+use super::text::{self, one_line, short};
+use crate::select::{EdgeReason, Reason, Rule};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -76,13 +76,44 @@ fn list(out: &mut String, what: &str, lines: impl Iterator<Item = String>) {
     }
 }
 
-/// Tests by their names, with how many they are.
-fn names(out: &mut String, what: &str, names: &[String]) {
-    let what = format!("{} {what}", counted(names.len(), "test"));
-    match names.is_empty() {
-        true => {
-            let _ = writeln!(out, "    {what}");
+/// Tests by their names, with how many they are. What is said of them is said of one,
+/// and of several.
+fn names(out: &mut String, (one, several): (&str, &str), names: &[String]) {
+    let what = match names.len() {
+        0 => {
+            let _ = writeln!(out, "    no test {one}");
+            return;
         }
-        false => list(out, &what, names.iter().map(|name| one_line(name))),
+        1 => format!("1 test {one}"),
+        count => format!("{count} tests {several}"),
+    };
+    list(out, &what, names.iter().map(|name| one_line(name)));
+}
+
+/// A reason with all that is known of the way there.
+fn reason(reason: &Reason) -> String {
+    match reason {
+        Reason::Edge(edge) => way(edge),
+        other => text::reason(other),
     }
+}
+
+/// An edge that leads elsewhere now, with the calls that lead to its procedure.
+fn way(edge: &EdgeReason) -> String {
+    let mut out = format!("    in {}", one_line(&edge.procedure));
+    if edge.chain.len() > 1 {
+        let _ = write!(out, ", by the calls {}", text::chain(&edge.chain));
+    }
+    out.push_str(", on the edge");
+    if !edge.edge.is_empty() {
+        let _ = write!(out, " `{}` of `{}`", edge.edge, short(&edge.from.text));
+    }
+    let (from, to) = (&edge.from, &edge.old);
+    let _ = write!(out, " from {}:{} to {}:{}", from.file, from.line, to.file, to.line);
+    if !edge.because.is_empty() {
+        let _ = write!(out, ": {}", edge.because);
+    }
+    out.push('\n');
+    out.push_str(&text::change(edge));
+    out
 }

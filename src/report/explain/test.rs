@@ -163,7 +163,7 @@ impl Explanation {
     /// The reasons, each with its rule unless the next one has the same.
     fn add_reasons(&self, out: &mut String) {
         for (place, reason) in self.reasons.iter().enumerate().take(SHOWN) {
-            out.push_str(&text::reason(reason));
+            out.push_str(&super::reason(reason));
             let next = self.reasons.get(place + 1).filter(|_| place + 1 < SHOWN);
             if next.is_none_or(|next| next.rule() != reason.rule()) {
                 out.push_str(&rule(reason.rule()));
