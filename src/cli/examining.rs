@@ -9,6 +9,7 @@ use super::snapshot;
 use super::stale;
 use super::workspace::Workspace;
 use crate::cfg::format::UnitIndex;
+use crate::compiler::linked::{self, LINKER};
 use crate::compiler::preprocess::preprocess;
 use crate::compiler::project::{CONFIG_FILE, Project};
 use crate::compiler::toolchain::{self, Compiler};
@@ -16,9 +17,10 @@ use crate::compiler::unit::Unit;
 use crate::history::History;
 use crate::history::format::{Outcome, Test};
 use crate::history::store::StoreError;
+use crate::ids::Fingerprint;
 use crate::report::doctor::{self, CompilerState, Configuration, Health, Note, Recorded, Tests};
 use crate::select::version::ProgramVersion;
-use crate::suite::TestCase;
+use crate::suite::{TestCase, preload};
 use crate::trace::module::Module;
 use anyhow::Context;
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,12 +89,13 @@ fn add_builds(health: &mut Health, workspace: &Workspace) {
     let is_there = |name: &&String| root.join(name).exists();
     health.untraced = state.untraced.keys().filter(is_there).cloned().collect();
     let mut versions = Vec::new();
+    let mut linked_by = Linkers::new();
     let mut indices: BTreeMap<String, Vec<UnitIndex>> = BTreeMap::new();
     for name in state.programs.iter().filter(is_there) {
         let mut program = empty(name);
         match Module::read(&root.join(name)) {
             Ok(module) => {
-                add_links(&mut program, &module);
+                add_links(&mut program, &module, &mut linked_by);
                 if !module.records.units.is_empty() {
                     match snapshot::program_of(&workspace.project, module) {
                         Ok(version) => {
@@ -109,6 +112,7 @@ fn add_builds(health: &mut Health, workspace: &Workspace) {
     }
     health.compilers =
         indices.iter().map(|(name, units)| compiler(&workspace.project, name, units)).collect();
+    health.linkers = linkers(root, linked_by);
     let mut cache = Cache::open(workspace);
     let programs: Vec<&ProgramVersion> = versions.iter().map(|(_, version)| version).collect();
     let found = stale::files(&workspace.project, &programs, &mut cache);
@@ -129,11 +133,36 @@ fn empty(name: &str) -> doctor::Program {
     }
 }
 
-/// What a program was linked from without a record of it.
-fn add_links(program: &mut doctor::Program, module: &Module) {
+/// Linkers as they were, with the programs that they linked.
+type Linkers = BTreeMap<(String, Fingerprint), BTreeSet<String>>;
+
+/// Whether linkers are still what they were.
+fn linkers(root: &Path, linkers: Linkers) -> Vec<doctor::Linker> {
+    let linkers = linkers.into_iter().map(|((path, then), programs)| {
+        let place = root.join(&path);
+        let state = match (place.is_file(), toolchain::of_program(&place) == then) {
+            (false, _) => CompilerState::Missing,
+            (true, true) => CompilerState::Same,
+            (true, false) => CompilerState::Another,
+        };
+        doctor::Linker { path, programs: programs.len(), state }
+    });
+    linkers.collect()
+}
+
+/// What a program was linked by, and from without a record of it.
+fn add_links(program: &mut doctor::Program, module: &Module, linkers: &mut Linkers) {
     let inputs = module.records.links.iter().flat_map(|link| &link.inputs);
-    let inputs: BTreeSet<String> = inputs.map(|(name, _)| name.clone()).collect();
-    program.without_record = inputs.into_iter().collect();
+    for (name, then) in inputs {
+        match name.strip_prefix(LINKER) {
+            Some(path) => {
+                linkers.entry((path.to_string(), *then)).or_default().insert(program.name.clone());
+            }
+            None => program.without_record.push(linked::file_of(name).to_string()),
+        }
+    }
+    program.without_record.sort_unstable();
+    program.without_record.dedup();
     let altered: BTreeSet<_> = module.records.altered().into_iter().collect();
     for unit in &module.records.units {
         if let Ok(index) = unit.index()
@@ -224,7 +253,11 @@ fn add_history(
             let names: BTreeSet<String> = listed.into_iter().map(|test| test.name).collect();
             is_listed = Box::new(move |name| names.contains(name));
         }
-        Err(why) => tests.problem = Some(format!("{why:#}")),
+        // Without a suite there is nothing to list, which is said already.
+        Err(why) if matches!(health.configuration, Configuration::Good { suites: 1.., .. }) => {
+            tests.problem = Some(format!("{why:#}"));
+        }
+        Err(_) => {}
     }
     health.tests = tests;
     if history.is_empty() {
@@ -238,7 +271,7 @@ fn add_history(
         if let Some(why) = history.uses(test.uses)?.incomplete {
             health.tests.unseen.push(Note { name: name.clone(), why });
         }
-        for file in history.files(test.loaded)?.into_keys() {
+        for file in history.files(test.loaded)?.into_keys().filter(|f| !preload::is_ours(f)) {
             *loaded.entry(file).or_default() += 1;
         }
     }

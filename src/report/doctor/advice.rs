@@ -56,9 +56,10 @@ pub fn advice(health: &Health) -> Vec<Advice> {
     if !unreadable.is_empty() {
         add(format!("the records of {} cannot be read", some(&unreadable)), REBUILD);
     }
-    for compiler in &health.compilers {
-        let name = &compiler.name;
-        match compiler.state {
+    let compilers = health.compilers.iter().map(|compiler| (&compiler.name, compiler.state));
+    let linkers = health.linkers.iter().map(|linker| (&linker.path, linker.state));
+    for (name, state) in compilers.chain(linkers) {
+        match state {
             CompilerState::Missing => {
                 add(format!("{name} is not there any more: install it, or build anew"), REBUILD);
             }

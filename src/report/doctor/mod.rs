@@ -23,6 +23,7 @@ pub struct Health {
     /// Why the build may read more files than were seen, if so.
     pub build_unseen: Option<String>,
     pub compilers: Vec<Compiler>,
+    pub linkers: Vec<Linker>,
     pub programs: Vec<Program>,
     /// Programs that leave no trace.
     pub untraced: Vec<String>,
@@ -64,6 +65,14 @@ pub struct Compiler {
     pub version: Option<String>,
     /// Units that it compiled.
     pub units: usize,
+    pub state: CompilerState,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Linker {
+    pub path: String,
+    /// Programs that it linked.
+    pub programs: usize,
     pub state: CompilerState,
 }
 

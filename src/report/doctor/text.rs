@@ -140,6 +140,15 @@ fn compilers(out: &mut String, health: &Health) {
         let units = counted(compiler.units, "unit");
         let _ = writeln!(out, "compiler {name}: {found}; {units}{state}");
     }
+    for linker in &health.linkers {
+        let programs = counted(linker.programs, "program");
+        let state = match linker.state {
+            CompilerState::Same | CompilerState::Unknown => "as when they were linked",
+            CompilerState::Another => "ANOTHER ONE than they were linked with",
+            CompilerState::Missing => "and it is not there any more",
+        };
+        let _ = writeln!(out, "linker {}: {programs}, {state}", linker.path);
+    }
 }
 
 fn programs(out: &mut String, health: &Health, shown: usize) {
