@@ -8,7 +8,7 @@ use super::selecting;
 use super::snapshot;
 use super::stale;
 use super::workspace::Workspace;
-use crate::cfg::format::UnitIndex;
+use crate::cfg::format::{UnitIndex, UnitKey};
 use crate::compiler::linked::{self, LINKER};
 use crate::compiler::preprocess::preprocess;
 use crate::compiler::project::{CONFIG_FILE, Project};
@@ -26,8 +26,17 @@ use anyhow::Context;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Units by which a compiler is recognised, at most.
+/// Units by which a compiler is recognised, of those that can be preprocessed.
 const TRIED: usize = 3;
+/// Units that are kept to be tried.
+const KEPT: usize = 20;
+
+/// What a compiler compiled: all units by their keys, and some of them.
+#[derive(Default)]
+struct Compiled {
+    keys: BTreeSet<UnitKey>,
+    some: Vec<UnitIndex>,
+}
 
 /// Examines the project around the working directory.
 pub fn examine() -> anyhow::Result<Health> {
@@ -90,7 +99,7 @@ fn add_builds(health: &mut Health, workspace: &Workspace) {
     health.untraced = state.untraced.keys().filter(is_there).cloned().collect();
     let mut versions = Vec::new();
     let mut linked_by = Linkers::new();
-    let mut indices: BTreeMap<String, Vec<UnitIndex>> = BTreeMap::new();
+    let mut compiled: BTreeMap<String, Compiled> = BTreeMap::new();
     for name in state.programs.iter().filter(is_there) {
         let mut program = empty(name);
         match Module::read(&root.join(name)) {
@@ -99,7 +108,7 @@ fn add_builds(health: &mut Health, workspace: &Workspace) {
                 if !module.records.units.is_empty() {
                     match snapshot::program_of(&workspace.project, module) {
                         Ok(version) => {
-                            add_units(&mut program, &version, &mut indices);
+                            add_units(&mut program, &version, &mut compiled);
                             versions.push((health.programs.len(), version));
                         }
                         Err(why) => program.unreadable = Some(why),
@@ -111,7 +120,7 @@ fn add_builds(health: &mut Health, workspace: &Workspace) {
         health.programs.push(program);
     }
     health.compilers =
-        indices.iter().map(|(name, units)| compiler(&workspace.project, name, units)).collect();
+        compiled.iter().map(|(name, of)| compiler(&workspace.project, name, of)).collect();
     health.linkers = linkers(root, linked_by);
     let mut cache = Cache::open(workspace);
     let programs: Vec<&ProgramVersion> = versions.iter().map(|(_, version)| version).collect();
@@ -176,7 +185,7 @@ fn add_links(program: &mut doctor::Program, module: &Module, linkers: &mut Linke
 fn add_units(
     program: &mut doctor::Program,
     version: &ProgramVersion,
-    by_compiler: &mut BTreeMap<String, Vec<UnitIndex>>,
+    by_compiler: &mut BTreeMap<String, Compiled>,
 ) {
     for unit in &version.units {
         let index = &unit.index;
@@ -195,19 +204,19 @@ fn add_units(
         let name = toolchain::real_name(&index.command.compiler).to_string();
         let known = by_compiler.entry(name).or_default();
         // A unit may be part of several programs.
-        if !known.iter().any(|other| other.key == index.key) {
-            known.push(index.clone());
+        if known.keys.insert(index.key.clone()) && known.some.len() < KEPT {
+            known.some.push(index.clone());
         }
     }
 }
 
 /// Whether a compiler is there, and is the one that units say they were compiled with.
-fn compiler(project: &Project, name: &str, units: &[UnitIndex]) -> doctor::Compiler {
+fn compiler(project: &Project, name: &str, compiled: &Compiled) -> doctor::Compiler {
     let mut found = doctor::Compiler {
         name: name.to_string(),
         path: None,
         version: None,
-        units: units.len(),
+        units: compiled.keys.len(),
         state: CompilerState::Missing,
     };
     let Some(compiler) = Compiler::find(name) else { return found };
@@ -217,7 +226,7 @@ fn compiler(project: &Project, name: &str, units: &[UnitIndex]) -> doctor::Compi
     let version = version.rsplit_once(", ").map_or(version.as_str(), |(version, _)| version);
     found.version = Some(version.to_string());
     let answers: Vec<bool> =
-        units.iter().filter_map(|index| is_made_alike(project, index)).take(TRIED).collect();
+        compiled.some.iter().filter_map(|i| is_made_alike(project, i)).take(TRIED).collect();
     found.state = match answers.is_empty() {
         true => CompilerState::Unknown,
         false if answers.contains(&true) => CompilerState::Same,
