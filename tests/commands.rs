@@ -1,4 +1,4 @@
-//! `edgewise instrument`, `edgewise doctor` and `edgewise cfg`.
+//! `edgewise instrument` and `edgewise cfg`.
 
 mod support;
 
@@ -95,43 +95,6 @@ fn instrument_says_what_it_cannot_do() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
         assert!(said.contains(expected), "{arguments:?}: {said}");
     }
-}
-
-#[test]
-fn doctor_before_any_build() {
-    let project = Project::empty();
-    project.write_config();
-    assert!(project.ok(&["doctor"]).starts_with("0 units instrumented"));
-}
-
-#[test]
-fn doctor_names_what_is_opaque_and_what_is_not_analysed() {
-    let project = Project::empty();
-    project.write_config();
-    project.write("plus.h", "extern \"C\" int plus(int n);\n");
-    project
-        .write("plus.cpp", "#include \"plus.h\"\nextern \"C\" int plus(int n) { return n + 1; }\n");
-    project.write(
-        "main.c",
-        "int plus(int n);\nint odd(int n)\n{\n#pragma omp parallel\n    n++;\n    return n;\n}\n\
-         int main(void)\n{\n    return plus(odd(0)) - 2;\n}\n",
-    );
-    project.write("Makefile", "prog: main.c plus.cpp\n\t$(CC) -w -c main.c\n\tg++ -c plus.cpp\n\t$(CC) -o prog main.o plus.o\n");
-    project.ok(&["build"]);
-    let said = project.ok(&["doctor"]);
-    for expected in [
-        "prog: 1 unit\n",
-        "1 unit instrumented, 2 procedures",
-        "main.c: odd: ",
-        "1 \u{d7} source that is not analysed",
-        "plus.cpp: a language that is not analysed",
-        "Assumed:",
-    ] {
-        assert!(said.contains(expected), "{expected} in:\n{said}");
-    }
-    // Of a project tested from C++, its headers and those of the system would
-    // hide the few sources.
-    assert!(!said.contains("plus.h"), "{said}");
 }
 
 /// Behind a macro call of several lines, and inside of a header.

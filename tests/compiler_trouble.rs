@@ -202,7 +202,7 @@ fn rejected(pattern: &str) -> Rejected {
 #[test]
 fn a_procedure_whose_probes_the_compiler_rejects_is_opaque() {
     let rejected = rejected("int odd(int n).*?__extension__");
-    let said = rejected.project.ok(&["doctor"]);
+    let said = rejected.project.says(&["doctor"]).1;
     assert!(said.contains("odd: the compiler rejects its probes: no probes here"), "{said}");
     assert!(said.contains("2 units instrumented, 3 procedures"), "{said}");
     // No branch of it is known, but who enters it is.
@@ -213,7 +213,7 @@ fn a_procedure_whose_probes_the_compiler_rejects_is_opaque() {
 #[test]
 fn a_unit_whose_probes_the_compiler_rejects_is_compiled_without() {
     let rejected = rejected("__edgewise_map.*int odd(int n)");
-    let said = rejected.project.ok(&["doctor"]);
+    let said = rejected.project.says(&["doctor"]).1;
     assert!(said.contains("part.c: the compiler rejects its probes"), "{said}");
     // Whoever runs the program counts as running all of it.
     rejected.project.edit("part.c", "if (n > 2) return 1;", "if (n > 2) return 5;");

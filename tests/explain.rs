@@ -1,5 +1,5 @@
-//! `edgewise select --explain`: why a test is selected, and why another may be
-//! skipped.
+//! `edgewise explain` and `select --explain`: why a test is selected, why another may be
+//! skipped, and whom a function or a line concerns.
 
 mod support;
 
@@ -145,4 +145,378 @@ fn a_name_that_no_test_has_is_an_error_with_a_hint() {
     assert_eq!(output.status.code(), Some(2));
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(text.contains("no test is called `tw`\nhint: perhaps t/two"), "{text}");
+}
+
+/// The same project with a second suite, and a function in two files.
+fn larger() -> Project {
+    let project = Project::empty();
+    project
+        .write("main.c", &MAIN.replace("static int never", "int help(int n);\n\nstatic int never"));
+    project.edit("main.c", "never(argc) : 0", "help(never(argc)) : 0");
+    project.write(
+        "help.c",
+        "#define STEP 1\n\nstatic int twice(int n)\n{\n    return n + STEP;\n}\n\n\
+         int help(int n)\n{\n    return twice(n);\n}\n",
+    );
+    project.write("Makefile", "prog: main.c help.c\n\t$(CC) -O2 -o prog main.c help.c\n");
+    project.write(
+        "edgewise.toml",
+        "[build]\ncommand = \"make -s\"\n[[suite]]\nname = \"t\"\nkind = \"list\"\nfile = \"tests.list\"\n\
+         [[suite]]\nname = \"u\"\nkind = \"list\"\nfile = \"more.list\"\n",
+    );
+    project.write(
+        "tests.list",
+        "none ./prog\none ./prog a\ntwo ./prog a b\nhelp ./prog 1 2 3 4 5 6 7 8 9 >all.log; true\n",
+    );
+    project.write("more.list", "two ./prog a b\n");
+    project.record();
+    project
+}
+
+fn json(project: &Project, arguments: &[&str]) -> Value {
+    let all = [&["explain", "--format", "json"], arguments].concat();
+    serde_json::from_str(&project.ok(&all)).unwrap()
+}
+
+fn names(value: &Value) -> Vec<&str> {
+    value.as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect()
+}
+
+#[track_caller]
+fn assert_has(text: &str, lines: &[&str]) {
+    for line in lines {
+        assert!(text.contains(line), "{line}\nin:\n{text}");
+    }
+}
+
+#[test]
+fn explain_and_select_say_the_same_of_a_test() {
+    let project = project();
+    project.edit("main.c", "return n + n;", "return 2 * n;");
+    let said = project.ok(&["explain", "two"]);
+    assert_eq!(said, project.ok(&["select", "--explain", "two"]));
+    assert_has(
+        &said,
+        &[
+            "in twice, by the calls main > twice, on the edge from main.c:4 to main.c:6\n",
+            "    - main.c:6: return n + n;\n    + main.c:6: return 2 * n;\n",
+            "    rule: a statement, condition or case that was added, changed, moved or deleted \
+             selects the tests that took the edge into it\n",
+            "what changed in twice (main.c):\n",
+            "    -     6  return n + n;\n    +     6      return 2 * n;\n",
+        ],
+    );
+    let value = json(&project, &["two"]);
+    assert_eq!(value, {
+        let said = project.ok(&["select", "--explain", "two", "--format", "json"]);
+        serde_json::from_str::<Value>(&said).unwrap()
+    });
+    assert_eq!(value["tests"][0]["reasons"][0]["by"], "statement");
+    assert_eq!(value["rules"][0]["rule"], "statement");
+}
+
+/// Of the sources as they were git has the text, if it is the right one.
+#[test]
+fn old_lines_are_those_of_git_where_it_has_them() {
+    let project = project();
+    let git = |arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments);
+        assert!(git.current_dir(project.root()).output().unwrap().status.success());
+    };
+    let partial = "git does not have the old file";
+    project.edit("main.c", "    return n + n;", "    return 2 * n; /* twice */");
+    assert_has(&project.ok(&["explain", "two"]), &["-     6  return n + n;", partial]);
+    project.edit("main.c", "    return 2 * n; /* twice */", "    return n + n;");
+    git(&["init", "-q"]);
+    git(&["add", "main.c"]);
+    git(&["commit", "-qm", "first"]);
+    project.edit("main.c", "    return n + n;", "    return 2 * n; /* twice */");
+    let said = project.ok(&["explain", "two"]);
+    assert_has(&said, &["-     6      return n + n;", "+     6      return 2 * n; /* twice */"]);
+    assert!(!said.contains(partial), "{said}");
+}
+
+#[test]
+fn a_skipped_test_has_its_version_and_what_it_did() {
+    let project = project();
+    project.edit("main.c", "puts(\"one\")", "puts(\"eins\")");
+    let said = project.ok(&["explain", "none"]);
+    assert_has(
+        &said,
+        &[
+            "t/none: may be skipped\n",
+            "the last time it passed, in ",
+            ", at version ",
+            "it entered 1 procedure over ",
+            ": all of them were compared, and none of these edges leads elsewhere\n",
+            "    no file that it used changed, nor did any of the ",
+        ],
+    );
+    let last = &json(&project, &["none"])["tests"][0]["last"];
+    assert_eq!(last["procedures"], 1);
+    assert_eq!(last["compared_procedures"], 1);
+    assert_eq!(last["edges"], last["compared_edges"]);
+    let log = project.ok(&["history", "log"]);
+    assert!(log.contains(last["version"]["id"].as_str().unwrap()), "{log}");
+    // Nothing that `one` and `two` share is compared if nothing changed.
+    project.write("main.c", MAIN);
+    let last = &json(&project, &["two"])["tests"][0]["last"];
+    assert_eq!((&last["procedures"], &last["compared_procedures"]), (&2.into(), &0.into()));
+}
+
+#[test]
+fn a_function_says_how_it_changed_and_whom_that_selects() {
+    let project = project();
+    project.edit("main.c", "puts(\"one\")", "puts(\"eins\")");
+    let said = project.ok(&["explain", "main"]);
+    assert_has(
+        &said,
+        &[
+            "main (main.c:14): it changed\n",
+            "    it is part of prog\n",
+            "    1 of its edges leads elsewhere now:\n",
+            "on the edge `T` of `argc > 1` from main.c:19 to main.c:20\n",
+            "    1 test is selected for this edge\n",
+            "    3 tests entered it:\n        t/none\n        t/one\n        t/two\n",
+            "    1 test is selected for it:\n        t/one\n",
+        ],
+    );
+    let said = project.ok(&["explain", "twice"]);
+    assert_has(
+        &said,
+        &["twice (main.c:4): it is as it was\n", "1 test entered it:\n        t/two\n"],
+    );
+    assert_has(&project.ok(&["explain", "never"]), &["it is as it was\n", "no test entered it\n"]);
+
+    // One that is new, and one that is gone.
+    project.edit("main.c", "static int never(int n)", "static int fresh(int n)");
+    project.edit("main.c", "never(argc)", "fresh(argc)");
+    assert_has(&project.ok(&["explain", "fresh"]), &["it is new: no test ran it yet\n"]);
+    assert_has(&project.ok(&["explain", "never"]), &["never (main.c:9): it is gone\n"]);
+    project.edit("main.c", "printf(\"%d\\n\", twice(argc));", "puts(\"2\");");
+    project.edit("main.c", "static int twice(int n)\n{\n    return n + n;\n}\n", "");
+    let said = project.ok(&["explain", "twice"]);
+    assert_has(
+        &said,
+        &[
+            "twice (main.c:4): it is gone\n",
+            "rule: a procedure that is gone selects the tests that entered it\n",
+            "1 test is selected for it:\n        t/two\n",
+        ],
+    );
+    let value = json(&project, &["twice"]);
+    assert_eq!(value["functions"][0]["change"]["is"], "gone");
+    assert_eq!(names(&value["functions"][0]["selected"]), ["t/two"]);
+}
+
+#[test]
+fn a_line_says_who_reaches_it_and_whether_it_changed() {
+    let project = project();
+    let said = project.ok(&["explain", "main.c:6"]);
+    assert_has(
+        &said,
+        &[
+            "main.c:6: it is as it was\n      return n + n;\n    it is part of twice\n",
+            "    1 test reached it:\n        t/two\n",
+        ],
+    );
+    // One that it moved to, one that changed, one that is new, and what was there.
+    project.edit("main.c", "    return n + n;", "    n += 0;\n    return n + n;");
+    project.edit("main.c", "puts(\"one\")", "puts(\"eins\")");
+    let said = project.ok(&["explain", "main.c:6"]);
+    assert_has(
+        &said,
+        &[
+            "main.c:6: it changed\n      n += 0;\n",
+            "    - main.c:6: return n + n;\n    + main.c:6: n += 0;\n",
+            "1 test is selected for it:\n        t/two\n",
+        ],
+    );
+    let said = project.ok(&["explain", "main.c:7"]);
+    assert_has(
+        &said,
+        &["main.c:7: it is new, or lies behind something that changed: no test ran it yet\n"],
+    );
+    let value = json(&project, &["main.c:21"]);
+    let line = &value["lines"][0];
+    assert_eq!(line["change"]["is"], "changed");
+    assert_eq!(names(&line["reached"]), ["t/one"]);
+    assert_eq!(names(&line["selected"]), ["t/one"]);
+    let value = json(&project, &["main.c:23"]);
+    let line = &value["lines"][0];
+    assert_eq!(line["change"]["is"], "same", "{line}");
+    assert_eq!(names(&line["reached"]), ["t/none"]);
+    assert_eq!(names(&line["selected"]), [""; 0]);
+
+    // The number of a line that moved on leads to what was there, too.
+    let said = project.ok(&["explain", "main.c:20"]);
+    assert_has(
+        &said,
+        &[
+            "main.c:20: it is as it was\n      else if (argc > 1)\n",
+            "when the tests ran, main.c:20 was something else:\n",
+            "    + main.c:21: puts(\"eins\");\n",
+        ],
+    );
+    let output = project.edgewise(&["explain", "main.c:5"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_has(&said, &["main.c:5 is not where", "hint: the nearest that do: main.c:4, main.c:6"]);
+}
+
+#[test]
+fn a_declaration_says_who_uses_it() {
+    let project = Project::of_source(
+        "struct pair {\n    int a, b;\n};\nstatic int limit = 3;\n\n\
+         static int sum(struct pair p)\n{\n    return p.a + p.b;\n}\n\n\
+         int main(int argc, char **argv)\n{\n    struct pair p = {argc, 1};\n    (void)argv;\n    \
+         if (argc > 2)\n        return sum(p) > 99;\n    return argc > 1 ? limit > 9 : 0;\n}\n",
+        &[("none", ""), ("one", "a"), ("two", "a b")],
+    );
+    project.record();
+    let said = project.ok(&["explain", "main.c:4"]);
+    assert_has(
+        &said,
+        &[
+            "main.c:4: it is as it was\n      static int limit = 3;\n    it declares limit\n",
+            "1 test reached a use of it:\n        t/one\n",
+        ],
+    );
+    project.edit("main.c", "limit = 3", "limit = 4");
+    let said = project.ok(&["explain", "main.c:4"]);
+    assert_has(
+        &said,
+        &[
+            "main.c:4: it changed\n",
+            "`limit` has another definition (main.c:4)",
+            "rule: a variable whose type or initialiser changed",
+            "1 test is selected for it:\n        t/one\n",
+        ],
+    );
+    project.edit("main.c", "limit = 4", "limit = 3");
+    project.edit("main.c", "int a, b;", "int a, b, c;");
+    let value = json(&project, &["main.c:1"]);
+    let line = &value["lines"][0];
+    assert_eq!(line["change"]["is"], "changed", "{line}");
+    assert!(!names(&line["selected"]).is_empty(), "{line}");
+    assert!(line["dangers"][0]["edge"]["by"] == "declaration", "{line}");
+}
+
+#[test]
+fn from_a_build_and_by_other_algorithms() {
+    let project = project();
+    project.edit("main.c", "puts(\"one\")", "puts(\"eins\")");
+    // Nothing was built yet: the program is not what its sources would make.
+    let said = project.ok(&["explain", "none", "--from-build"]);
+    assert_has(&said, &["t/none: selected\n", "a program that is not built from its sources"]);
+    project.ok(&["build"]);
+    let value = json(&project, &["none", "main", "main.c:20", "--from-build"]);
+    assert_eq!(value["tests"][0]["verdict"], "skipped");
+    assert_eq!(names(&value["functions"][0]["selected"]), ["t/one"]);
+    assert_eq!(names(&value["lines"][0]["selected"]), ["t/one"]);
+    let said = project.ok(&["explain", "none", "--algorithm", "procedure"]);
+    assert_has(&said, &["t/none: selected\n", "rule: a procedure that changed anywhere"]);
+    let said = project.ok(&["explain", "twice", "--algorithm", "all"]);
+    assert_has(
+        &said,
+        &[
+            "twice (main.c:4): it is as it was\n",
+            "1 test that reaches it is selected for something else",
+        ],
+    );
+    for algorithm in ["rh", "rh-intra", "partial", "full", "valid", "file"] {
+        let said = project.ok(&["explain", "one", "--algorithm", algorithm]);
+        assert_has(&said, &["t/one: selected\n"]);
+    }
+
+    // Against an earlier version, that is all that happened since then.
+    let first = project.ok(&["history", "log"]);
+    let first = first.split_whitespace().next().unwrap().to_string();
+    project.ok(&["test"]);
+    assert_has(&project.ok(&["explain", "one"]), &["t/one: may be skipped\n"]);
+    let said = project.ok(&["explain", "one", "--against", &first]);
+    assert_has(&said, &["t/one: selected\n", "- main.c:20: puts(\"one\");"]);
+}
+
+#[test]
+fn names_with_several_meanings_are_answered_for_all() {
+    let project = larger();
+    // A test of two suites.
+    let value = json(&project, &["two"]);
+    let tests = value["tests"].as_array().unwrap().iter();
+    let tests: Vec<&str> = tests.map(|test| test["name"].as_str().unwrap()).collect();
+    assert_eq!(tests, ["t/two", "u/two"]);
+    assert_eq!(json(&project, &["u/two"])["tests"].as_array().unwrap().len(), 1);
+    // A test and a function.
+    let value = json(&project, &["help"]);
+    assert_eq!(value["tests"][0]["name"], "t/help");
+    assert_eq!(value["functions"][0]["file"], "help.c");
+    // A static function of two files, and of one.
+    project.edit("help.c", "#define STEP 1", "#define STEP 2");
+    let value = json(&project, &["twice"]);
+    let functions = value["functions"].as_array().unwrap().iter();
+    let functions: Vec<(&str, &str)> = functions
+        .map(|f| (f["file"].as_str().unwrap(), f["change"]["is"].as_str().unwrap()))
+        .collect();
+    assert_eq!(functions, [("help.c", "changed"), ("main.c", "same")]);
+    let value = json(&project, &["help.c:twice"]);
+    assert_eq!(value["functions"].as_array().unwrap().len(), 1);
+    assert_eq!(names(&value["functions"][0]["selected"]), ["t/help"]);
+    // From within a directory, a file has another name.
+    std::fs::create_dir(project.path("below")).unwrap();
+    let mut command = project.command();
+    command.current_dir(project.path("below")).args(["explain", "../help.c:5"]);
+    let output = command.output().unwrap();
+    assert_has(&String::from_utf8(output.stdout).unwrap(), &["help.c:5: it changed\n"]);
+}
+
+#[test]
+fn names_that_mean_nothing_are_errors_with_what_is_like_them() {
+    let project = larger();
+    for (name, expected) in [
+        ("twcie", "no test and no function is called `twcie`\nhint: perhaps the function twice"),
+        ("t/tow", "hint: perhaps the test t/two"),
+        ("nothing-like-it", "hint: tests are named like suite/name, lines like src/file.c:12"),
+        ("halp.c:3", "no test ran a program with halp.c in it\nhint: perhaps help.c"),
+        ("help.c:9999", "help.c:9999 is not where a statement or a condition begins"),
+    ] {
+        let output = project.edgewise(&["explain", name]);
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert_has(&String::from_utf8(output.stderr).unwrap(), &[expected]);
+    }
+    assert_eq!(project.edgewise(&["explain"]).status.code(), Some(2));
+}
+
+#[test]
+fn before_there_is_a_history() {
+    let project = Project::of_source(MAIN, &[("none", "")]);
+    let said = project.ok(&["explain", "none"]);
+    assert_has(&said, &["t/none: selected\n    there is no history yet\n", "rule: no history"]);
+    let output = project.edgewise(&["explain", "main.c:6"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_has(&String::from_utf8(output.stderr).unwrap(), &["there is no history yet"]);
+}
+
+/// On a terminal old and new lines have colours, unless somebody does not want them.
+#[test]
+fn colours_are_for_terminals() {
+    let project = project();
+    project.edit("main.c", "return n + n;", "return 2 * n;");
+    let edgewise = env!("CARGO_BIN_EXE_edgewise");
+    let on_terminal = |variable: &str| {
+        let mut script = std::process::Command::new("script");
+        script.args(["-qec", &format!("'{edgewise}' explain two"), "/dev/null"]);
+        script.current_dir(project.root()).env_remove("NO_COLOR").env("TERM", "xterm");
+        if !variable.is_empty() {
+            script.env(variable, "1");
+        }
+        String::from_utf8(script.output().unwrap().stdout).unwrap()
+    };
+    let said = on_terminal("");
+    assert!(said.contains("\x1b[31m- main.c:6: return n + n;\x1b[0m"), "{said:?}");
+    assert!(said.contains("\x1b[32m+ main.c:6: return 2 * n;\x1b[0m"), "{said:?}");
+    let said = on_terminal("NO_COLOR");
+    assert!(said.contains("- main.c:6: return n + n;") && !said.contains('\x1b'), "{said:?}");
+    assert!(!project.ok(&["explain", "two"]).contains('\x1b'));
 }

@@ -228,7 +228,7 @@ fn a_program_without_the_runtime_beside_a_traced_one() {
     let built = project.edgewise(&["build"]);
     let said = String::from_utf8(built.stderr).unwrap();
     assert!(said.contains("bare leaves no trace"), "{said}");
-    assert!(project.ok(&["doctor"]).contains("program without a trace"));
+    assert!(project.says(&["doctor"]).1.contains("program without a trace"));
     project.ok(&["run"]);
     assert!(project.selected().is_empty());
     project.edit("bare.c", "return 0;", "return 1;");

@@ -288,8 +288,7 @@ fn play(name: &str) {
             Kind::Session => {
                 for exchange in exchanges(&block.text) {
                     let line = block.line + 1 + exchange.lines.0;
-                    let (lines, status) =
-                        terminal::run(shell(project.root(), &exchange.command));
+                    let (lines, status) = terminal::run(shell(project.root(), &exchange.command));
                     let said = lines.join("\n");
                     assert!(
                         status.success(),

@@ -317,6 +317,7 @@ fn large() -> (Site, String) {
             new: Some(source_line("return 2;")),
             because: String::new(),
             chain: vec![String::from("main")],
+            by: edgewise::select::Rule::Statement,
         },
         tests,
     };

@@ -9,6 +9,7 @@
 //! | 4 | `select`: tests that the change can affect are missing in the output (`--budget`, other suites) |
 //! | 5 | `run --shadow`: a test failed that selection would have skipped |
 //! | 6 | `history diff`: the histories do not say the same |
+//! | 7 | `doctor`: there is something to do |
 //! | 130 | interrupted; what was recorded stays |
 //!
 //! `cc` and `build` exit with the code of the compiler (127 if there is none) or
@@ -22,6 +23,7 @@ pub const HISTORY_UNUSABLE: i32 = 3;
 pub const INCOMPLETE: i32 = 4;
 pub const MISSED: i32 = 5;
 pub const DIFFERENT: i32 = 6;
+pub const TO_DO: i32 = 7;
 pub const INTERRUPTED: i32 = 130;
 
 /// The same table for `--help`.
@@ -34,5 +36,6 @@ Exit codes:
   4    select: tests that the change can affect are missing in the output (--budget, other suites)
   5    run --shadow: a test failed that selection would have skipped
   6    history diff: the histories do not say the same
+  7    doctor: there is something to do
   130  interrupted; what was recorded stays
 cc and build exit as the compiler or the build command does, test as a build that fails.";

@@ -11,6 +11,7 @@ mod concerned;
 pub mod config;
 mod contents;
 mod detecting;
+mod examining;
 mod excluding;
 pub mod exit;
 mod explaining;
@@ -79,6 +80,7 @@ enum Command {
     Run(command::run::Args),
     Select(command::select::Args),
     Test(command::test::Args),
+    Explain(command::explain::Args),
     Gaps(command::gaps::Args),
     Report(command::report::Args),
     Demo(command::demo::Args),
@@ -171,6 +173,7 @@ fn dispatch(command: &Command) -> anyhow::Result<i32> {
         Command::Build(args) => command::build::run(args),
         Command::Run(args) => command::run::run(args),
         Command::Select(args) => command::select::run(args),
+        Command::Explain(args) => command::explain::run(args),
         Command::Gaps(args) => command::gaps::run(args),
         Command::Report(args) => command::report::run(args),
         Command::Test(args) => command::test::run(args),

@@ -71,6 +71,49 @@ impl<'a> Reached<'a> {
         Ok(())
     }
 
+    /// The tests that reach a line, by the units that are of interest; none if no code
+    /// of these begins there.
+    pub fn on_line(
+        &self,
+        file: &str,
+        line: u32,
+        is_of_interest: impl Fn(&UnitVersion) -> bool,
+    ) -> Result<Option<TestBits>, StoreError> {
+        let mut found: Option<TestBits> = None;
+        let has_file = |unit: &UnitVersion, _: &ProcedureIndex| {
+            unit.index.files.iter().any(|f| f == file) && is_of_interest(unit)
+        };
+        self.each::<StoreError>(has_file, |procedure| {
+            for (place, on_line) in procedure.lines() {
+                if place.line == line && procedure.file(place) == file {
+                    *found.get_or_insert_with(|| self.nobody()) |= on_line;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Where procedures of a name are, by file and line, with the tests that enter each.
+    pub fn named(&self, name: &str) -> Result<BTreeMap<(String, u32), TestBits>, StoreError> {
+        let mut found: BTreeMap<(String, u32), TestBits> = BTreeMap::new();
+        self.each::<StoreError>(
+            |_, procedure| procedure.name == name,
+            |procedure| {
+                let place = procedure.index.place;
+                let place = (procedure.file(place).to_string(), place.line);
+                *found.entry(place).or_insert_with(|| self.nobody()) |= procedure.entered();
+                Ok(())
+            },
+        )?;
+        Ok(found)
+    }
+
+    /// Whether a test ran a program with a file in it.
+    pub fn knows_file(&self, file: &str) -> bool {
+        self.units.values().any(|unit| unit.index.files.iter().any(|f| f == file))
+    }
+
     pub fn units(&self) -> impl Iterator<Item = &UnitVersion> {
         self.units.values().map(|unit| &**unit)
     }
@@ -85,6 +128,12 @@ impl<'a> Reached<'a> {
     pub fn nobody(&self) -> TestBits {
         bitvec![u64, Lsb0; 0; self.wanted.len()]
     }
+}
+
+/// A file and a line of it, if they are meant: `lib/stats.c:47`.
+pub fn as_line(what: &str) -> Option<(&str, u32)> {
+    let (file, line) = what.rsplit_once(':')?;
+    Some((file, line.parse().ok()?))
 }
 
 /// The tests that run each node of a graph, and those that take each of its edges, by

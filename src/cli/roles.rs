@@ -6,6 +6,7 @@ use super::git;
 use super::snapshot::Source;
 use super::workspace::Workspace;
 use crate::history::format::FileState;
+use crate::select::Rule;
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
@@ -40,6 +41,21 @@ impl Role {
             // What is built shows what became of them.
             Self::BuildDescription | Self::Source => source == Source::Sources,
             _ => true,
+        }
+    }
+
+    /// The rule that a change goes by.
+    pub fn rule(self, source: Source) -> Rule {
+        match self {
+            Self::BuildDescription if source == Source::Sources => Rule::BuildDescription,
+            Self::Source if source == Source::Sources => Rule::NewSource,
+            Self::GeneratorInput | Self::BuildInput => Rule::BuildInput,
+            Self::UnanalysedInput => Rule::UnanalysedSource,
+            Self::Untraced => Rule::UntracedProgram,
+            Self::RetestAll => Rule::RetestAll,
+            Self::BuildDescription | Self::Source | Self::Elsewhere | Self::Unknown => {
+                Rule::UnknownFile
+            }
         }
     }
 }

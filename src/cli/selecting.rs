@@ -29,7 +29,7 @@ use crate::select::reason::keep_once;
 use crate::select::version::UnitVersion;
 use crate::select::{
     self, Algorithm, ComparedPair, Comparison, Edits, Exclusion, NewProgram, Options, PassedOver,
-    Reason,
+    Reason, Rule,
 };
 use crate::suite::TestCase;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -166,7 +166,8 @@ pub fn select(
         let (program, tests) = &programs[&id];
         for test in tests {
             let what = String::from(UNREADABLE);
-            selection.add(*test, Reason::Program { program: program.path.clone(), what });
+            let (program, by) = (program.path.clone(), Rule::UnknownProgram);
+            selection.add(*test, Reason::Program { program, what, by });
         }
     }
     let named = candidates.iter().map(|(id, _)| (*id, tests[id.ix()].name.as_str()));
@@ -271,7 +272,8 @@ impl<'a> Selection<'a> {
     fn add_stale(&mut self, (program, tests): &(Program, Vec<TestId>), file: &str) {
         let what = format!("it was not built from {file} as that is now");
         for test in tests {
-            self.add(*test, Reason::Program { program: program.path.clone(), what: what.clone() });
+            let (program, by) = (program.path.clone(), Rule::StaleProgram);
+            self.add(*test, Reason::Program { program, what: what.clone(), by });
         }
         self.hint(&format!(
             "{}: {what}. Build it; if the build finds nothing to do, clean first",
@@ -326,13 +328,14 @@ impl<'a> Selection<'a> {
                 }
             };
             if let Some(what) = change.clone() {
-                self.add(*id, Reason::Files { what });
+                self.add(*id, Reason::Files { what, by: Rule::UsedFile });
             }
         }
         for (what, uses) in passed_over {
             let tests = candidates.iter().filter(|(_, test)| uses.contains(&test.uses));
             let tests: Vec<TestId> = tests.map(|(id, _)| *id).collect();
-            self.passed_over.push(PassedOver { change: Reason::Files { what }, tests });
+            let change = Reason::Files { what, by: Rule::UsedFile };
+            self.passed_over.push(PassedOver { change, tests });
         }
         let is_complete = |test: &Test| changes.get(&test.uses).is_some_and(|(_, known)| *known);
         // Who runs excluded code that changed may use other files now.
@@ -357,14 +360,15 @@ impl<'a> Selection<'a> {
                     let tests = concerned.iter().filter(|(_, test)| !is_complete(test));
                     let tests: Vec<TestId> = tests.map(|(id, _)| *id).collect();
                     if !tests.is_empty() {
-                        self.passed_over.push(PassedOver { change: Reason::Files { what }, tests });
+                        let change = Reason::Files { what, by: role.rule(source) };
+                        self.passed_over.push(PassedOver { change, tests });
                     }
                     continue;
                 }
                 if let Some(hint) = hint {
                     self.hint(hint);
                 }
-                self.add_all(concerned, &Reason::Files { what });
+                self.add_all(concerned, &Reason::Files { what, by: role.rule(source) });
             }
         }
         Ok(())
@@ -454,7 +458,7 @@ impl<'a> Selection<'a> {
             };
             if let Some(path) = changed {
                 let what = format!("{path}, which its processes load, is another one");
-                self.add(*id, Reason::Files { what });
+                self.add(*id, Reason::Files { what, by: Rule::LoadedCode });
             }
         }
         Ok(())
@@ -604,7 +608,12 @@ fn state(made_of: Fingerprint, known: &Test) -> Option<Reason> {
     if known.fingerprint != made_of {
         return Some(Reason::TestChanged);
     }
-    let what = match (known.outcome, &known.unclean) {
+    state_of_run(known).map(|what| Reason::State { what })
+}
+
+/// What there is to say against the run of a test, if anything.
+pub fn state_of_run(known: &Test) -> Option<String> {
+    Some(match (known.outcome, &known.unclean) {
         (Outcome::Skipped, _) => String::from("it did nothing the last time: skipped by itself"),
         (Outcome::Failed, _) => String::from("it failed the last time"),
         (Outcome::TimedOut, _) => String::from("it ran out of time the last time"),
@@ -614,6 +623,5 @@ fn state(made_of: Fingerprint, known: &Test) -> Option<Reason> {
             String::from("it left no trace: it ran no instrumented program")
         }
         (Outcome::Passed, None) => return None,
-    };
-    Some(Reason::State { what })
+    })
 }

@@ -152,7 +152,8 @@ pub fn units_of_built(project: &Project, old: &Program) -> Vec<Fingerprint> {
     units.iter().filter_map(|raw| Some(raw.index().ok()?.fingerprint)).collect()
 }
 
-fn program_of(project: &Project, module: Module) -> Result<ProgramVersion, String> {
+/// A program as a file has it.
+pub fn program_of(project: &Project, module: Module) -> Result<ProgramVersion, String> {
     let program = Program {
         path: crate::compiler::project::relative(&project.root, &module.path),
         link: module.records.link_fingerprint(),

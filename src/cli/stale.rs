@@ -18,10 +18,27 @@ pub fn programs(
     concerned: &[Concerned],
     cache: &mut Cache,
 ) -> Vec<(Fingerprint, String)> {
+    let built: Vec<(Fingerprint, &ProgramVersion)> = concerned
+        .iter()
+        .filter_map(|concerned| Some((concerned.program, built(concerned)?)))
+        .collect();
+    let programs: Vec<&ProgramVersion> = built.iter().map(|(_, program)| *program).collect();
+    let found = files(project, &programs, cache);
+    let found = built.into_iter().zip(found).filter_map(|((id, _), file)| Some((id, file?)));
+    found.collect()
+}
+
+/// For each program as it is built, a file that it was built from as it is no more, if
+/// there is one.
+pub fn files(
+    project: &Project,
+    programs: &[&ProgramVersion],
+    cache: &mut Cache,
+) -> Vec<Option<String>> {
     let mut doubtful: FxHashMap<Fingerprint, (&UnitVersion, String)> = FxHashMap::default();
     let mut seen = FxHashSet::default();
     let mut contents = Contents { project, cache, known: FxHashMap::default() };
-    for unit in concerned.iter().filter_map(built).flat_map(|program| &program.units) {
+    for unit in programs.iter().flat_map(|program| &program.units) {
         let id = made_of(unit);
         if seen.insert(id)
             && let Some(file) = contents.changed(unit)
@@ -33,12 +50,10 @@ pub fn programs(
     let doubtful: Vec<_> = doubtful.into_iter().collect();
     let stale = doubtful.into_par_iter().filter(|(_, (unit, _))| is_another(project, unit));
     let stale: FxHashMap<Fingerprint, String> = stale.map(|(id, (_, file))| (id, file)).collect();
-    let of_program = |concerned: &Concerned| {
-        let units = &built(concerned)?.units;
-        let file = units.iter().find_map(|unit| stale.get(&made_of(unit)))?;
-        Some((concerned.program, file.clone()))
+    let of_program = |program: &&ProgramVersion| {
+        program.units.iter().find_map(|unit| stale.get(&made_of(unit))).cloned()
     };
-    concerned.iter().filter_map(of_program).collect()
+    programs.iter().map(of_program).collect()
 }
 
 /// A program as it is built.

@@ -51,7 +51,7 @@ fn is_whole(name: &str) -> bool {
 }
 
 /// The file of an input, without the member of an archive.
-fn file_of(name: &str) -> &str {
+pub fn file_of(name: &str) -> &str {
     let name = name.strip_prefix(LINKER).or(name.strip_prefix(WHOLE)).unwrap_or(name);
     match name.strip_suffix(')').and_then(|name| name.rsplit_once('(')) {
         Some((file, _)) => file,

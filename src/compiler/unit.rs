@@ -93,7 +93,7 @@ impl Unit {
 
     /// How the unit is compiled, apart from its text: flags that act on code,
     /// the compiler, and files that flags or asm name.
-    fn how(&self, project: &Project, job: &Job, text: &[u8]) -> Fingerprint {
+    pub fn how(&self, project: &Project, job: &Job, text: &[u8]) -> Fingerprint {
         let mut hasher = FpHasher::new("how");
         hasher.str(&toolchain::identity(&job.compiler).version);
         for argument in code_arguments(&self.command.arguments) {

@@ -1,6 +1,7 @@
 //! Tests × edges: what each test did, for the version of the programs it ran.
 
 pub mod carry;
+mod check;
 pub mod column;
 pub mod diff;
 pub mod format;

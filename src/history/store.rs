@@ -161,6 +161,11 @@ impl Store {
         if Fingerprint::of(&bytes) == at.check { Ok(bytes) } else { Err(self.damaged("contents")) }
     }
 
+    /// Whether what was appended at a place is still what it was.
+    pub fn verify(&self, at: BlobAt) -> Result<(), StoreError> {
+        self.read_packed(at).map(|_| ())
+    }
+
     /// What was appended at a place.
     pub fn read(&self, at: BlobAt) -> Result<Vec<u8>, StoreError> {
         let packed = self.read_packed(at)?;

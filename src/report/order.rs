@@ -111,6 +111,7 @@ mod tests {
             new: None,
             because: String::new(),
             chain: Vec::new(),
+            by: crate::select::Rule::Statement,
         };
         (0..count).map(|number| Reason::Edge(Arc::new(edge(number)))).collect()
     }

@@ -183,10 +183,10 @@ pub fn reason(reason: &Reason) -> String {
             let lines = format!("{}{}", source("-", old), source("+", new));
             format!("    `{procedure}` changed\n{lines}")
         }
-        Reason::Program { program, what } => {
+        Reason::Program { program, what, .. } => {
             format!("    {}: {}\n", one_line(program), one_line(what))
         }
-        Reason::Files { what } => format!("    {}\n", one_line(what)),
+        Reason::Files { what, .. } => format!("    {}\n", one_line(what)),
         Reason::NewTest => String::from("    it is new\n"),
         Reason::TestChanged => {
             String::from("    its command changed, or inputs or variables that it declares\n")
@@ -210,20 +210,21 @@ fn edge_reason(edge: &EdgeReason) -> String {
         let _ = write!(out, ": {}", edge.because);
     }
     out.push('\n');
-    let same = edge.new.as_ref().is_some_and(|new| new.text == edge.old.text);
-    if same {
-        out.push_str(&source(" ", &edge.old));
-        return out;
-    }
-    out.push_str(&source("-", &edge.old));
-    if let Some(new) = &edge.new {
-        out.push_str(&source("+", new));
-    }
+    out.push_str(&change(edge));
     out
 }
 
+/// Where an edge led, and where it leads now.
+pub fn change(edge: &EdgeReason) -> String {
+    match &edge.new {
+        Some(new) if new.text == edge.old.text => source(" ", &edge.old),
+        Some(new) => format!("{}{}", source("-", &edge.old), source("+", new)),
+        None => source("-", &edge.old),
+    }
+}
+
 /// Calls from a root to a procedure; of many, the first and the last.
-fn chain(calls: &[String]) -> String {
+pub fn chain(calls: &[String]) -> String {
     const ENDS: usize = 5;
     if calls.len() <= 2 * ENDS {
         return calls.join(" > ");

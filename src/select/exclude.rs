@@ -8,6 +8,7 @@
 use super::pairs::{Because, PairGraph, Target};
 use super::program::{Comparison, NewProgram, Outcome, pair_units};
 use super::reason::Reason;
+use super::rule::Rule;
 use super::version::UnitVersion;
 use crate::cfg::format::{EdgeLabel, Graph, ProcedureIndex};
 use crate::ids::{Fingerprint, NodeId, TestId};
@@ -139,7 +140,8 @@ pub fn other_change(comparison: &Comparison, exclusion: &dyn Exclusion) -> Optio
     });
     let what =
         format!("excluded code changed, so that it is not known what it runs, and {}", what?);
-    Some(Reason::Program { program: old.path.clone(), what })
+    let by = Rule::AfterExclusion;
+    Some(Reason::Program { program: old.path.clone(), what, by })
 }
 
 /// What of a unit changed beside excluded code.

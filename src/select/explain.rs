@@ -3,6 +3,7 @@
 use super::culprit;
 use super::pairs::{Because, Reject};
 use super::reason::{EdgeReason, SourceLine};
+use super::rule::Rule;
 use super::version::{ProcRef, ProgramVersion, UnitVersion};
 use super::walk::ProcPair;
 use crate::cfg::format::{EdgeLabel, Node, NodeKind};
@@ -26,6 +27,7 @@ pub fn edge_reason(
         new: None,
         because: explain_because(&reject.because),
         chain: Vec::new(),
+        by: rule(&reject.because),
     };
     let graph = unit.graph(old.procedure);
     if let Some(graph) = graph {
@@ -43,6 +45,7 @@ pub fn edge_reason(
         let node = graph.node(graph.edge(reject.edge).to);
         let what = culprit::changed_declaration(unit, successor.unit(new.unit), node);
         reason.because = what.unwrap_or_default();
+        reason.by = Rule::Declaration;
     }
     reason
 }
@@ -75,6 +78,17 @@ pub fn edge_name(label: &EdgeLabel) -> String {
         EdgeLabel::Case(_, text) => format!("case {text}"),
         EdgeLabel::Default => String::from("default"),
         EdgeLabel::Label(name) => name.clone(),
+    }
+}
+
+fn rule(because: &Because) -> Rule {
+    match because {
+        Because::Node | Because::EdgeGone | Because::CaseAdded(_) => Rule::Statement,
+        Because::Definition(_) => Rule::Definition,
+        Because::Call(_) => Rule::Resolution,
+        Because::Signature => Rule::Signature,
+        Because::Flags => Rule::Flags,
+        Because::Unreadable => Rule::UnknownProgram,
     }
 }
 

@@ -3,6 +3,7 @@
 //! used can leave one out. From sources this cannot be seen, only suspected.
 
 use super::program::{Comparison, Outside, empty_composition};
+use super::rule::Rule;
 use super::version::{ProgramVersion, UnitVersion};
 use rustc_hash::FxHashSet;
 
@@ -11,7 +12,7 @@ pub fn changes_of_membership(
     comparison: &Comparison,
     new: &ProgramVersion,
     outside: &dyn Outside,
-) -> Vec<String> {
+) -> Vec<(Rule, String)> {
     let mut found = Vec::new();
     let used_before = names_used(&comparison.old);
     let used_now = names_used(new);
@@ -23,7 +24,7 @@ pub fn changes_of_membership(
         .collect();
     fresh.sort_unstable();
     if let Some(name) = fresh.first() {
-        found.push(format!("it uses `{name}` now, which was no part of it"));
+        found.push((Rule::Link, format!("it uses `{name}` now, which was no part of it")));
     }
     for unit in &comparison.old.units {
         // Only a unit that acts without being called is missed by nobody.
@@ -33,7 +34,8 @@ pub fn changes_of_membership(
         let mut names = names_defined(unit).filter(|name| used_before.contains(name)).peekable();
         if names.peek().is_some() && names.all(|name| !used_now.contains(name)) {
             let source = &unit.index.key.source;
-            found.push(format!("nothing uses {source} any more, which acts on the whole program"));
+            let what = format!("nothing uses {source} any more, which acts on the whole program");
+            found.push((Rule::Link, what));
         }
     }
     found

@@ -18,6 +18,7 @@ mod path;
 mod procedures;
 pub mod program;
 pub mod reason;
+pub mod rule;
 pub mod version;
 pub mod walk;
 
@@ -28,3 +29,4 @@ pub use program::{
     ComparedPair, Comparison, NewProgram, Options, Outcome, Outside, Statistics, compare,
 };
 pub use reason::{EdgeReason, Reason, SourceLine};
+pub use rule::Rule;

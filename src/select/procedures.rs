@@ -11,6 +11,7 @@ use super::pairs::{Because, PairGraph};
 use super::path;
 use super::program::{Analysed, ComparedPair, Comparison, Options, Outcome, pair_units};
 use super::reason::{EdgeReason, Reason};
+use super::rule::Rule;
 use super::version::{ProcRef, ProgramVersion};
 use super::walk::{ProcPair, Walk};
 use crate::ids::{TestId, UnitIx};
@@ -69,7 +70,8 @@ impl<'a> ProgramSelection<'a> {
         // Without the old graph there are no edges to say who took them.
         let opened = &self.walk.opened;
         if opened.iter().any(|(pair, _)| self.comparison.old.graph(pair.0).is_none()) {
-            self.outcome.select_all(self.comparison, "its old graphs cannot be read");
+            let what = "its old graphs cannot be read";
+            self.outcome.select_all(self.comparison, Rule::UnknownProgram, what);
         }
         let statistics = &mut self.outcome.statistics;
         statistics.procedures_analysed += self.walk.opened.len();

@@ -9,6 +9,7 @@ use super::matrix::Matrix;
 use super::pairs::PairGraph;
 use super::procedures::ProgramSelection;
 use super::reason::{self, EdgeReason, Reason};
+use super::rule::Rule;
 use super::version::{ProcRef, ProgramVersion, UnitVersion};
 use super::walk::Status;
 use crate::cfg::format::UnitKey;
@@ -125,7 +126,7 @@ pub fn compare(
         let new = match &comparison.new {
             NewProgram::Version(new) => new,
             NewProgram::Unknown(what) => {
-                outcome.select_all(comparison, what);
+                outcome.select_all(comparison, Rule::UnknownProgram, what);
                 continue;
             }
         };
@@ -133,11 +134,12 @@ pub fn compare(
         let mut wholes = whole_program_changes(&comparison.old, new);
         wholes.extend(changes_seen_outside(comparison, &changed, outside));
         wholes.extend(link::changes_of_membership(comparison, new, outside));
-        for what in &wholes {
-            outcome.select_all(comparison, what);
+        for (by, what) in &wholes {
+            outcome.select_all(comparison, *by, what);
         }
         if options.algorithm == Algorithm::File && is_changed(comparisons, comparison) {
-            outcome.select_all(comparison, "a file that it is made of changed");
+            let what = "a file that it is made of changed";
+            outcome.select_all(comparison, Rule::ChangedFile, what);
         }
         let is_selected = !wholes.is_empty();
         if let Some(what) = changed.seen_by_look_up() {
@@ -172,10 +174,10 @@ impl Outcome {
         self.selected.entry(test).or_default().push(reason);
     }
 
-    pub(super) fn select_all(&mut self, comparison: &Comparison, what: &str) {
+    pub(super) fn select_all(&mut self, comparison: &Comparison, by: Rule, what: &str) {
         for test in &comparison.tests {
             let program = comparison.old.path.clone();
-            self.select(*test, Reason::Program { program, what: what.to_string() });
+            self.select(*test, Reason::Program { program, what: what.to_string(), by });
         }
     }
 
@@ -190,7 +192,8 @@ impl Outcome {
         for test in comparison.tests.iter().filter(|test| outside.looks_up(**test)) {
             let program = comparison.old.path.clone();
             let what = format!("{what}, and code that is not analysed looks up names");
-            self.select(*test, Reason::Program { program, what });
+            let by = Rule::UnanalysedCode;
+            self.select(*test, Reason::Program { program, what, by });
         }
     }
 }
@@ -254,18 +257,19 @@ pub(super) fn pair_units(old: &ProgramVersion, new: &ProgramVersion) -> Vec<Opti
 }
 
 /// Changes that no edge of the program shows.
-fn whole_program_changes(old: &ProgramVersion, new: &ProgramVersion) -> Vec<String> {
+fn whole_program_changes(old: &ProgramVersion, new: &ProgramVersion) -> Vec<(Rule, String)> {
     let mut found = Vec::new();
     if old.link != new.link {
-        found.push(String::from("it is linked with other flags or other objects"));
+        found.push((Rule::Link, String::from("it is linked with other flags or other objects")));
     }
-    found.extend(named_otherwise(old, new));
+    found.extend(named_otherwise(old, new).map(|what| (Rule::Link, what)));
     let pairing = pair_units(old, new);
     for (unit, successor) in old.units.iter().zip(&pairing) {
         let source = &unit.index.key.source;
         let Some(successor) = successor.map(|ix| new.unit(ix)) else {
             if unit.index.composition != empty_composition() {
-                found.push(format!("{source} is gone, which acted on the whole program"));
+                let what = format!("{source} is gone, which acted on the whole program");
+                found.push((Rule::Composition, what));
             }
             continue;
         };
@@ -273,21 +277,23 @@ fn whole_program_changes(old: &ProgramVersion, new: &ProgramVersion) -> Vec<Stri
         let was_altered = old.altered.contains(&before);
         let is_altered = new.altered.contains(&after);
         if (was_altered || is_altered) && (before != after || was_altered != is_altered) {
-            found.push(format!("{source} changed, and its object has other names than it says"));
+            let what = format!("{source} changed, and its object has other names than it says");
+            found.push((Rule::NotInstrumented, what));
         }
         if before == after {
             continue;
         }
         if unit.index.how != successor.index.how {
-            found.push(format!("{source} is compiled with other flags, files that these or asm name, or another compiler"));
+            found.push((Rule::Flags, format!("{source} is compiled with other flags, files that these or asm name, or another compiler")));
         }
         if unit.index.composition != successor.index.composition {
-            found.push(format!(
-                "{source}: sections, constructors, aliases, weak symbols or asm changed"
-            ));
+            let what =
+                format!("{source}: sections, constructors, aliases, weak symbols or asm changed");
+            found.push((Rule::Composition, what));
         }
         if unit.index.untouched.is_some() || successor.index.untouched.is_some() {
-            found.push(format!("{source} changed, and it is not instrumented"));
+            let what = format!("{source} changed, and it is not instrumented");
+            found.push((Rule::NotInstrumented, what));
         }
     }
     let known: FxHashSet<&UnitKey> = old.units.iter().map(|unit| &unit.index.key).collect();
@@ -295,7 +301,8 @@ fn whole_program_changes(old: &ProgramVersion, new: &ProgramVersion) -> Vec<Stri
         let is_new = !known.contains(&unit.index.key);
         if is_new && unit.index.composition != empty_composition() {
             let source = &unit.index.key.source;
-            found.push(format!("{source} is new and acts on the whole program"));
+            let what = format!("{source} is new and acts on the whole program");
+            found.push((Rule::Composition, what));
         }
     }
     found
@@ -322,17 +329,20 @@ fn changes_seen_outside(
     comparison: &Comparison,
     changed: &ChangedDefinitions,
     outside: &dyn Outside,
-) -> Vec<String> {
+) -> Vec<(Rule, String)> {
     let looks_up = LOOK_UPS.iter().find(|name| {
         let units = &comparison.old.units;
         units.iter().any(|unit| unit.index.symbols.iter().any(|symbol| symbol.name == **name))
     });
-    let mut found = acting_definitions(comparison, changed);
+    let acting = acting_definitions(comparison, changed).into_iter();
+    let mut found: Vec<_> = acting.map(|what| (Rule::Composition, what)).collect();
     for (name, what) in changed.external() {
         if let Some(looks_up) = looks_up {
-            found.push(format!("{what}, and the program looks up names by {looks_up}"));
+            let what = format!("{what}, and the program looks up names by {looks_up}");
+            found.push((Rule::UnanalysedCode, what));
         } else if outside.knows(comparison, name) {
-            found.push(format!("{what}, and code that is not analysed uses that name"));
+            let what = format!("{what}, and code that is not analysed uses that name");
+            found.push((Rule::UnanalysedCode, what));
         }
     }
     found

@@ -1,5 +1,6 @@
 //! Why a test is selected.
 
+use super::rule::Rule;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 use std::sync::Arc;
@@ -12,7 +13,8 @@ pub struct SourceLine {
     pub text: String,
 }
 
-/// One reason. Its `rule` names the line of the safety rules that applies.
+/// One reason. Its `rule` says what kind it is, and `by` the line of the safety rules
+/// where there are several of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "rule")]
 pub enum Reason {
@@ -36,10 +38,12 @@ pub enum Reason {
     Program {
         program: String,
         what: String,
+        by: Rule,
     },
     /// Something outside of the programs changed.
     Files {
         what: String,
+        by: Rule,
     },
     /// The test itself is new or another one.
     NewTest,
@@ -71,6 +75,25 @@ pub struct EdgeReason {
     pub because: String,
     /// Procedures from the root to this one.
     pub chain: Vec<String>,
+    pub by: Rule,
+}
+
+impl Reason {
+    /// The rule that it goes by.
+    pub fn rule(&self) -> Rule {
+        match self {
+            Self::Edge(edge) => edge.by,
+            Self::ProcedureGone { .. } => Rule::Gone,
+            Self::Procedure { .. } => Rule::Procedure,
+            Self::Program { by, .. } | Self::Files { by, .. } => *by,
+            Self::NewTest => Rule::NewTest,
+            Self::TestChanged => Rule::TestChanged,
+            Self::State { .. } => Rule::State,
+            Self::Dependency { .. } => Rule::Dependency,
+            Self::NoHistory => Rule::NoHistory,
+            Self::All => Rule::All,
+        }
+    }
 }
 
 /// A unit may be part of several programs, and each tells of it with its own calls: where a program
@@ -122,6 +145,7 @@ mod tests {
                 new: None,
                 because: String::new(),
                 chain: vec![program.to_string()],
+                by: Rule::Statement,
             }))
         };
         let kept = |mut reasons: Vec<Reason>| {

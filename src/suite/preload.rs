@@ -18,6 +18,11 @@ const ASAN: &str = "ASAN_OPTIONS";
 const ASAN_ORDER: &str = "verify_asan_link_order=0";
 const LIBRARY: &str = "libedgewise-files.so";
 
+/// Whether a file that a process loaded is our own library.
+pub fn is_ours(file: &str) -> bool {
+    file.rsplit('/').next() == Some(LIBRARY)
+}
+
 /// The library, or why there is none; and what starts processes with it.
 pub struct Preload {
     library: Result<PathBuf, String>,

@@ -114,6 +114,12 @@ impl Project {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// Runs edgewise: its exit code, and its stdout.
+    pub fn says(&self, arguments: &[&str]) -> (i32, String) {
+        let output = self.edgewise(arguments);
+        (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+    }
+
     /// Builds and records all tests.
     pub fn record(&self) {
         self.ok(&["build"]);

@@ -1,47 +1,50 @@
-//! `edgewise doctor`: how well the project is covered.
+//! `edgewise doctor`: whether the project is set up so that answers can be relied upon.
 
-use crate::cli::build_state::BuildState;
-use crate::cli::exit;
-use crate::cli::printer;
-use crate::cli::workspace::Workspace;
-use crate::report::doctor::{self, Health, Program};
-use crate::trace::module::Module;
-use std::path::Path;
+use crate::cli::{examining, exit, printer};
+use crate::report::doctor::{self, Recorded};
 
 /// Lines of one kind that are shown without --all.
 const SHOWN: usize = 10;
 
-/// Say how well the project is covered, and what is assumed
+/// Say whether the project is set up well, what is assumed, and what to do
 ///
-/// Lists the programs that were built with probes, procedures that are opaque
-/// and why, units that go without probes, programs that leave no trace, and
-/// sources that are not analysed.
+/// Looks at the configuration, compilers, programs, tests and the history: what is
+/// instrumented and what is not, and why; which tests are selected each time; which
+/// programs are not what their sources would make. Works at every stage of a project,
+/// also before the first build.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Ends with OK, or with a list of what to do and exit code 7 (3 if the history
+cannot be used)."
+)]
 pub struct Args {
     /// Show everything, however much it is
     #[arg(long)]
     all: bool,
+    /// What to print
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<i32> {
-    let workspace = Workspace::open_without_suites()?;
-    let state = BuildState::read(&workspace)?;
-    let root = &workspace.project.root;
-    let built = state.programs.iter().filter(|name| root.join(name).exists());
-    let health = Health {
-        programs: built.map(|name| program(root, name)).collect(),
-        unanalysed: state.unanalysed_sources.into_iter().collect(),
-        untraced: state.untraced.into_keys().collect(),
-    };
-    printer::show(&doctor::text(&health, if args.all { usize::MAX } else { SHOWN }));
-    Ok(exit::OK)
-}
-
-fn program(root: &Path, name: &str) -> Program {
-    let units = Module::read(&root.join(name)).map_err(|error| error.to_string());
-    let units = units.and_then(|module| {
-        let indices = module.records.units.iter().map(|unit| unit.index());
-        indices.collect::<Result<_, _>>().map_err(|error| error.to_string())
-    });
-    Program { name: name.to_string(), units }
+    let health = examining::examine()?;
+    match args.format {
+        Format::Json => printer::data(&format!("{:#}\n", health.json())),
+        Format::Text => {
+            printer::show(&doctor::text(&health, if args.all { usize::MAX } else { SHOWN }));
+        }
+    }
+    Ok(match health.history {
+        Recorded::Unusable { .. } => exit::HISTORY_UNUSABLE,
+        _ if doctor::advice(&health).is_empty() => exit::OK,
+        _ => exit::TO_DO,
+    })
 }

@@ -6,6 +6,7 @@ pub mod cfg;
 pub mod completions;
 pub mod demo;
 pub mod doctor;
+pub mod explain;
 pub mod gaps;
 pub mod history;
 pub mod init;

@@ -1,9 +1,10 @@
 //! `edgewise select`: which tests, and why.
 
 use crate::cli::choosing::{self, Runner};
+use crate::cli::command::explain;
 use crate::cli::completing;
 use crate::cli::exit;
-use crate::cli::explaining;
+use crate::cli::explaining::Question;
 use crate::cli::git;
 use crate::cli::printer::{self, Stream};
 use crate::cli::selecting;
@@ -132,29 +133,25 @@ fn duration(text: &str) -> Result<Duration, String> {
 pub fn run(args: &Args) -> anyhow::Result<i32> {
     let workspace = Workspace::open()?;
     let source = if args.from_build { Source::Build } else { Source::Sources };
+    if !args.explain.is_empty() {
+        let question = Question {
+            what: &args.explain,
+            source,
+            against: args.against.as_deref(),
+            algorithm: args.algorithm,
+            only_tests: true,
+        };
+        let is_json = args.format == Format::Json;
+        let format = if is_json { explain::Format::Json } else { explain::Format::Text };
+        return explain::answer(&workspace, &question, format);
+    }
     let project = selecting::Project::look_at(&workspace, source)?;
     let against = args.against.as_deref();
     let (history, said) = versions::choose(&workspace, source, &project.files, against)?;
-    let all = workspace.tests(&history)?;
-    let explained = args.explain.iter().map(|name| explaining::find(&all, name));
-    let explained = explained.collect::<anyhow::Result<Vec<_>>>()?;
-    let mut tests = all.clone();
+    let mut tests = workspace.tests(&history)?;
     tests.retain(|test| test.disabled.is_none());
     let mut selected = selecting::select(&workspace, &history, &tests, project, args.algorithm)?;
     selected.report.hints.extend(said);
-    if !explained.is_empty() {
-        let explained = explained
-            .into_iter()
-            .map(|test| explaining::explain(&workspace, &history, &selected, test));
-        let explained = explained.collect::<anyhow::Result<Vec<_>>>()?;
-        if args.format == Format::Json {
-            let value = serde_json::json!({ "version": 1, "tests": explained });
-            printer::data(&format!("{value:#}\n"));
-        } else {
-            explained.iter().for_each(|explanation| printer::show(&explanation.text()));
-        }
-        return Ok(exit::OK);
-    }
     let report = &mut selected.report;
     if let Some(suite) = &args.suite {
         choosing::keep_suite(&workspace.config, report, suite)?;

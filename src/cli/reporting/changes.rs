@@ -339,6 +339,16 @@ impl<'s> Shown<'s> {
     }
 }
 
+/// Both versions of the source of a procedure, without pictures.
+pub fn sides_of(
+    old: Option<(&ProgramVersion, ProcRef)>,
+    new: Option<(&ProgramVersion, ProcRef)>,
+    texts: &mut Texts<'_>,
+) -> (Side, Side) {
+    let [old, new] = [old, new].map(|side| side.map(|(program, at)| Shown::of(program, at)));
+    sides(old.as_ref(), new.as_ref(), texts)
+}
+
 /// Both versions of the source. Where one is known by the nodes of its graph alone,
 /// these are what lines are recognised by.
 fn sides(old: Option<&Shown<'_>>, new: Option<&Shown<'_>>, texts: &mut Texts<'_>) -> (Side, Side) {

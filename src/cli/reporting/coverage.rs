@@ -181,34 +181,10 @@ impl Coverage {
         unit: UnitIx,
         pairs: &FxHashMap<ProcRef, &ComparedPair>,
     ) -> Result<(), StoreError> {
-        let all = bitvec![u64, Lsb0; 1; base.test_numbers()];
-        let old = &comparison.old;
         for at in new.unit(unit).procedures(unit) {
             let Some(graph) = new.graph(at) else { continue };
-            let before = match pairs.get(&at) {
-                Some(pair) => Some(pair.old),
-                None => explaining::counterpart(new, at, old),
-            };
-            let mut nodes: Vec<Option<TestBits>> = vec![None; graph.nodes.len()];
-            let mut is_entered = false;
-            if let Some(before) = before
-                && let Some(earlier) = old.graph(before)
-            {
-                let id = old.unit(before.unit).fingerprint();
-                let column = base.column(id, before.procedure.0)?;
-                let (reached, _) = reached::nodes_and_edges(earlier, &column, &all);
-                is_entered = reached.first().is_some_and(|tests| tests.any());
-                let same = old.procedure(before).fingerprint == new.procedure(at).fingerprint;
-                match pairs.get(&at) {
-                    Some(pair) => {
-                        for (then, now) in &pair.graph.nodes {
-                            join(&mut nodes[now.ix()], &reached[then.ix()]);
-                        }
-                    }
-                    None if same => nodes = reached.into_iter().map(Some).collect(),
-                    None => {}
-                }
-            }
+            let pair = pairs.get(&at).copied();
+            let (nodes, is_entered) = reach_of_new(base, comparison, new, at, pair)?;
             self.add(new.unit(unit), at, graph, &nodes, is_entered, true);
         }
         Ok(())
@@ -261,6 +237,43 @@ impl Coverage {
         });
         files.collect()
     }
+}
+
+/// The tests that ran each node of a procedure of a version that no test ran, as far as
+/// that is what it was, and whether any test entered it.
+pub fn reach_of_new(
+    base: &History,
+    comparison: &Comparison,
+    new: &ProgramVersion,
+    at: ProcRef,
+    pair: Option<&ComparedPair>,
+) -> Result<(Vec<Option<TestBits>>, bool), StoreError> {
+    let old = &comparison.old;
+    let count = new.graph(at).map_or(0, |graph| graph.nodes.len());
+    let mut nodes: Vec<Option<TestBits>> = vec![None; count];
+    let before = match pair {
+        Some(pair) => Some(pair.old),
+        None => explaining::counterpart(new, at, old),
+    };
+    let Some((before, earlier)) = before.and_then(|before| Some((before, old.graph(before)?)))
+    else {
+        return Ok((nodes, false));
+    };
+    let all = bitvec![u64, Lsb0; 1; base.test_numbers()];
+    let column = base.column(old.unit(before.unit).fingerprint(), before.procedure.0)?;
+    let (reached, _) = reached::nodes_and_edges(earlier, &column, &all);
+    let is_entered = reached.first().is_some_and(|tests| tests.any());
+    let same = old.procedure(before).fingerprint == new.procedure(at).fingerprint;
+    match pair {
+        Some(pair) => {
+            for (then, now) in &pair.graph.nodes {
+                join(&mut nodes[now.ix()], &reached[then.ix()]);
+            }
+        }
+        None if same => nodes = reached.into_iter().map(Some).collect(),
+        None => {}
+    }
+    Ok((nodes, is_entered))
 }
 
 fn join(known: &mut Option<TestBits>, more: &TestBits) {

@@ -28,7 +28,9 @@ use rustc_hash::FxHashMap;
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
-pub use earlier::read as read_source;
+pub use changes::sides_of;
+pub use coverage::reach_of_new;
+pub use earlier::{Texts, read as read_source};
 
 /// A selection, with the history that it was compared with.
 struct Basis {
@@ -222,7 +224,7 @@ fn missing_programs(site: &mut Site, history: &History, selected: &Selected) {
         .iter()
         .flat_map(|(_, reasons)| reasons)
         .filter_map(|reason| match reason {
-            Reason::Program { program, what } if what == selecting::UNREADABLE => {
+            Reason::Program { program, what, .. } if what == selecting::UNREADABLE => {
                 Some(program.as_str())
             }
             _ => None,

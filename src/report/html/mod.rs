@@ -2,7 +2,7 @@
 //! why, both versions of what changed, and what the tests reach. Pure functions, a
 //! file for each kind of page; who calls them writes the pages.
 
-mod align;
+pub mod align;
 mod changes;
 mod files;
 mod frame;

@@ -1,17 +1,15 @@
 //! `edgewise history show`: which tests reach this, what does this test reach.
 
-use crate::cfg::format::ProcedureIndex;
 use crate::cli::completing;
 use crate::cli::exit;
 use crate::cli::printer::{self, Stream};
-use crate::cli::reached::Reached;
+use crate::cli::reached::{Reached, as_line};
 use crate::cli::workspace::Workspace;
 use crate::history::History;
 use crate::history::column::TestBits;
 use crate::history::format::{Outcome, Test};
 use crate::history::store::StoreError;
 use crate::report::text::{counted, one_line, ranges};
-use crate::select::version::UnitVersion;
 use anyhow::bail;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -47,11 +45,6 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         show_procedure(&history, what)?;
     }
     Ok(exit::OK)
-}
-
-fn as_line(what: &str) -> Option<(&str, u32)> {
-    let (file, line) = what.rsplit_once(':')?;
-    Some((file, line.parse().ok()?))
 }
 
 fn overview(history: &History) -> Result<(), StoreError> {
@@ -139,49 +132,27 @@ fn show_test(history: &History, name: &str, test: &Test) -> Result<(), StoreErro
 
 fn show_line(history: &History, file: &str, line: u32) -> anyhow::Result<()> {
     let reached = Reached::new(history, |_| true)?;
-    let (mut tests, mut is_known, mut is_code) = (reached.nobody(), false, false);
-    let is_of_interest =
-        |unit: &UnitVersion, _: &ProcedureIndex| unit.index.files.iter().any(|f| f == file);
-    reached.each::<StoreError>(is_of_interest, |procedure| {
-        is_known = true;
-        for (place, on_line) in procedure.lines() {
-            if place.line == line && procedure.file(place) == file {
-                is_code = true;
-                tests |= on_line;
-            }
-        }
-        Ok(())
-    })?;
-    if !is_known {
+    if !reached.knows_file(file) {
         bail!("no test ran a program with {file} in it");
     }
-    if !is_code {
+    let Some(tests) = reached.on_line(file, line, |_| true)? else {
         bail!("{file}:{line} is not where a statement or a condition begins");
-    }
+    };
     tell(&reached, &tests, &format!("{file}:{line}"));
     Ok(())
 }
 
 fn show_procedure(history: &History, name: &str) -> anyhow::Result<()> {
     let reached = Reached::new(history, |_| true)?;
-    let mut found: BTreeMap<String, TestBits> = BTreeMap::new();
-    reached.each::<StoreError>(
-        |_, procedure| procedure.name == name,
-        |procedure| {
-            let place = procedure.index.place;
-            let place = format!("{name} ({}:{})", procedure.file(place), place.line);
-            *found.entry(place).or_insert_with(|| reached.nobody()) |= procedure.entered();
-            Ok(())
-        },
-    )?;
+    let found = reached.named(name)?;
     if found.is_empty() {
         bail!(
             "no test, function or line `{name}` is known\nhint: tests are named like suite/name, \
              lines like src/file.c:12"
         );
     }
-    for (place, tests) in found {
-        tell(&reached, &tests, &place);
+    for ((file, line), tests) in found {
+        tell(&reached, &tests, &format!("{name} ({file}:{line})"));
     }
     Ok(())
 }

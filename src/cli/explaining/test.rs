@@ -1,94 +1,140 @@
 //! Puts together what there is to say about one test.
 
-use super::selecting::Selected;
-use super::workspace::Workspace;
-use super::{files, uses};
+use super::Basis;
+use crate::cli::reporting::{self, Texts};
+use crate::cli::selecting::Selected;
+use crate::cli::workspace::Workspace;
+use crate::cli::{files, uses, versions};
 use crate::history::History;
 use crate::history::format::{FileUses, Outcome, Test};
 use crate::ids::{Fingerprint, ProcIx, UnitIx};
 use crate::report::explain::{
-    ChangedFile, ChangedProcedure, Explanation, FileRole, LastRun, ProgramRun, Verdict,
+    ChangedFile, ChangedProcedure, Diff, Explanation, FileRole, LastRun, ProcedureDiff, ProgramRun,
+    Verdict, Version,
 };
+use crate::report::time;
 use crate::select::version::{ProcRef, ProgramVersion};
 use crate::select::{Comparison, EdgeReason, Exclusion, NewProgram, Reason};
-use crate::suite::TestCase;
-use anyhow::bail;
+use crate::suite::{TestCase, preload};
 use std::collections::{BTreeSet, HashSet};
 
-/// The test that somebody means by a name, with or without its suite.
-pub fn find<'t>(tests: &'t [TestCase], name: &str) -> anyhow::Result<&'t TestCase> {
-    if let Some(test) = tests.iter().find(|test| test.name == name) {
-        return Ok(test);
-    }
-    let within = |test: &&TestCase| test.name.split_once('/').is_some_and(|(_, own)| own == name);
-    let named: Vec<&TestCase> = tests.iter().filter(within).collect();
-    if let [test] = &named[..] {
-        return Ok(test);
-    }
-    let near: Vec<&str> = match named.is_empty() {
-        true => tests.iter().map(|t| t.name.as_str()).filter(|t| t.contains(name)).collect(),
-        false => named.iter().map(|test| test.name.as_str()).collect(),
-    };
-    let what = if named.is_empty() { "no test is" } else { "several tests are" };
-    match near.is_empty() {
-        true => bail!("{what} called `{name}`\nhint: `edgewise history show` lists those that ran"),
-        false => {
-            let shown: Vec<&str> = near.iter().take(5).copied().collect();
-            bail!("{what} called `{name}`\nhint: perhaps {}", shown.join(", "))
-        }
-    }
-}
+/// Procedures of which both versions are shown.
+const MOST_DIFFS: usize = 3;
 
-/// Explains a test of a selection.
-pub fn explain(
-    workspace: &Workspace,
-    history: &History,
-    selected: &Selected,
-    test: &TestCase,
-) -> anyhow::Result<Explanation> {
-    let name = &test.name;
-    let reasons = selected.report.selected.iter().find(|(selected, _)| selected == name);
-    let verdict = match (&test.disabled, reasons) {
-        (Some(_), _) => Verdict::Disabled,
-        (None, Some(_)) => Verdict::Selected,
-        (None, None) => Verdict::Skipped,
-    };
-    let excluded = selected.report.excluded.iter().filter(|change| change.tests.contains(name));
-    let mut explanation = Explanation {
-        name: name.clone(),
-        verdict,
-        reasons: reasons.map(|(_, reasons)| reasons.clone()).unwrap_or_default(),
-        excluded: excluded.map(|change| change.change.clone()).collect(),
-        last: None,
-        procedures: Vec::new(),
-        files: Vec::new(),
-    };
-    let Some((number, known)) = history.number(name).zip(history.test(name)) else {
-        return Ok(explanation);
-    };
-    let uses = history.uses(known.uses)?;
-    let ran: Vec<(&Fingerprint, &Comparison)> = selected
-        .programs
-        .iter()
-        .zip(&selected.comparisons)
-        .filter(|(id, _)| known.programs.contains(id))
-        .collect();
-    explanation.last = Some(last_run(history, known, &ran, &uses, &explanation.reasons)?);
-    let excluded = workspace.config.excluded()?;
-    for (_, comparison) in &ran {
-        let mut found = changed_procedures(comparison, &selected.report.dangerous);
-        for (at, changed) in &mut found {
-            let unit = comparison.old.unit(at.unit).fingerprint();
-            let column = history.column(unit, at.procedure.0)?;
-            changed.is_entered = column.row(number).is_some_and(|taken| taken.any());
-            changed.is_excluded = excluded.holds(&changed.file, &changed.procedure);
-            let program = &comparison.old.path;
-            changed.dangerous = ways(program, &changed.procedure, selected, &explanation);
+impl Basis<'_> {
+    /// Explains a test of the selection.
+    pub(super) fn test(&self, test: &TestCase) -> anyhow::Result<Explanation> {
+        let Self { workspace, history, selected, .. } = *self;
+        let name = &test.name;
+        let reasons = self.reasons.get(name.as_str()).copied();
+        let verdict = match (&test.disabled, reasons) {
+            (Some(_), _) => Verdict::Disabled,
+            (None, Some(_)) => Verdict::Selected,
+            (None, None) => Verdict::Skipped,
+        };
+        let excluded = selected.report.excluded.iter();
+        let excluded = excluded.filter(|change| change.tests.contains(name));
+        let mut explanation = Explanation {
+            name: name.clone(),
+            verdict,
+            reasons: reasons.unwrap_or_default().to_vec(),
+            excluded: excluded.map(|change| change.change.clone()).collect(),
+            diffs: Vec::new(),
+            last: None,
+            procedures: Vec::new(),
+            files: Vec::new(),
+        };
+        let Some((number, known)) = history.number(name).zip(history.test(name)) else {
+            return Ok(explanation);
+        };
+        explanation.diffs = self.diffs(&explanation)?;
+        let uses = history.uses(known.uses)?;
+        let ran: Vec<(&Fingerprint, &Comparison)> = selected
+            .programs
+            .iter()
+            .zip(&selected.comparisons)
+            .filter(|(id, _)| known.programs.contains(id))
+            .collect();
+        let mut last = last_run(history, known, &ran, &uses, &explanation.reasons)?;
+        self.add_deeds(name, &mut last)?;
+        explanation.last = Some(last);
+        let excluded = workspace.config.excluded()?;
+        for (_, comparison) in &ran {
+            let mut found = changed_procedures(comparison, &selected.report.dangerous);
+            for (at, changed) in &mut found {
+                let unit = comparison.old.unit(at.unit).fingerprint();
+                let column = history.column(unit, at.procedure.0)?;
+                changed.is_entered = column.row(number).is_some_and(|taken| taken.any());
+                changed.is_excluded = excluded.holds(&changed.file, &changed.procedure);
+                let program = &comparison.old.path;
+                changed.dangerous = ways(program, &changed.procedure, selected, &explanation);
+            }
+            explanation.procedures.extend(found.into_iter().map(|(_, changed)| changed));
         }
-        explanation.procedures.extend(found.into_iter().map(|(_, changed)| changed));
+        explanation.files = changed_files(workspace, history, selected, known, &uses)?;
+        Ok(explanation)
     }
-    explanation.files = changed_files(workspace, history, selected, known, &uses)?;
-    Ok(explanation)
+
+    /// Counts what a test did, and how much of that was compared.
+    fn add_deeds(&self, name: &str, last: &mut LastRun) -> anyhow::Result<()> {
+        let compared: HashSet<(Fingerprint, u32)> = self
+            .selected
+            .pairs
+            .iter()
+            .map(|pair| {
+                let old = &self.selected.comparisons[pair.comparison].old;
+                (old.unit(pair.old.unit).fingerprint(), pair.old.procedure.0)
+            })
+            .collect();
+        for row in self.history.rows(name)? {
+            let edges: usize = row.edges.iter().map(|byte| byte.count_ones() as usize).sum();
+            last.procedures += 1;
+            last.edges += edges;
+            if compared.contains(&(row.unit, row.procedure)) {
+                last.compared_procedures += 1;
+                last.compared_edges += edges;
+            }
+        }
+        Ok(())
+    }
+
+    /// Both versions of the first procedures that select a test.
+    fn diffs(&self, explanation: &Explanation) -> anyhow::Result<Vec<ProcedureDiff>> {
+        let then = self.history.common_files()?;
+        let root = &self.workspace.project.root;
+        let mut texts = Texts::new(root, &then, &self.selected.files.now);
+        let mut seen = BTreeSet::new();
+        let mut diffs = Vec::new();
+        for pair in &self.selected.pairs {
+            let comparison = &self.selected.comparisons[pair.comparison];
+            let NewProgram::Version(new) = &comparison.new else { continue };
+            let selects = |edge: &EdgeReason| {
+                let is_this =
+                    |reason: &Reason| matches!(reason, Reason::Edge(other) if **other == *edge);
+                explanation.reasons.iter().any(is_this)
+            };
+            if diffs.len() == MOST_DIFFS || !pair.dangers.iter().any(|(edge, _)| selects(edge)) {
+                continue;
+            }
+            let unit = comparison.old.unit(pair.old.unit);
+            let index = comparison.old.procedure(pair.old);
+            let (file, procedure) = (unit.file(index.place).to_string(), index.name.clone());
+            // It may be part of several programs.
+            if !seen.insert((file.clone(), procedure.clone())) {
+                continue;
+            }
+            let (left, right) = reporting::sides_of(
+                Some((&comparison.old, pair.old)),
+                Some((new, pair.new)),
+                &mut texts,
+            );
+            let diff = Diff::of(&left, &right);
+            if !diff.lines.is_empty() {
+                diffs.push(ProcedureDiff { procedure, file, diff });
+            }
+        }
+        Ok(diffs)
+    }
 }
 
 fn last_run(
@@ -116,7 +162,17 @@ fn last_run(
         });
     }
     let names: BTreeSet<&str> = uses.files.iter().map(|(name, _)| name.as_str()).collect();
+    let version = history.snapshots()?.into_iter().find(|version| version.id == history.id());
     Ok(LastRun {
+        version: version.map(|version| Version {
+            id: versions::short(version.id),
+            when: time::of_day(version.seconds),
+        }),
+        procedures: 0,
+        edges: 0,
+        compared_procedures: 0,
+        compared_edges: 0,
+        loaded: history.files(known.loaded)?.keys().filter(|file| !preload::is_ours(file)).count(),
         outcome: outcome(known.outcome).to_string(),
         seconds: known.milliseconds as f64 / 1000.0,
         unclean: known.unclean.clone(),

@@ -1,12 +1,11 @@
 //! Why one test is selected, or may be skipped.
 
-use super::text::{self, counted, one_line};
+use super::diff::Diff;
+use super::{SHOWN, list, rule};
+use crate::report::text::{self, counted, one_line};
 use crate::select::Reason;
 use serde::Serialize;
 use std::fmt::Write;
-
-/// Of each list so many lines are shown.
-const SHOWN: usize = 30;
 
 /// All that speaks for or against running a test.
 #[derive(Debug, Serialize)]
@@ -16,6 +15,8 @@ pub struct Explanation {
     pub reasons: Vec<Reason>,
     /// Changes in excluded code that it runs.
     pub excluded: Vec<Reason>,
+    /// The changes that the first of the reasons are about.
+    pub diffs: Vec<ProcedureDiff>,
     /// The run that the history has of it.
     pub last: Option<LastRun>,
     pub procedures: Vec<ChangedProcedure>,
@@ -31,11 +32,29 @@ pub enum Verdict {
     Disabled,
 }
 
+/// Both versions of a procedure.
+#[derive(Debug, Serialize)]
+pub struct ProcedureDiff {
+    pub procedure: String,
+    pub file: String,
+    pub diff: Diff,
+}
+
 #[derive(Debug, Serialize)]
 pub struct LastRun {
+    /// The version of the history that it is compared with.
+    pub version: Option<Version>,
     /// What became of it, for people: `passed`.
     pub outcome: String,
     pub seconds: f64,
+    /// What it did: procedures that it entered, and edges that it took in them.
+    pub procedures: usize,
+    pub edges: usize,
+    /// Those of them whose procedures were compared, since they may be other ones now.
+    pub compared_procedures: usize,
+    pub compared_edges: usize,
+    /// Libraries and programs without records that its processes loaded or ran.
+    pub loaded: usize,
     /// Why its trace cannot be relied upon, if so.
     pub unclean: Option<String>,
     /// It was carried over to a later version, and edges may be in it that the
@@ -44,6 +63,13 @@ pub struct LastRun {
     pub programs: Vec<ProgramRun>,
     /// Files of the project that it used; unknown if it is not known of all.
     pub files_used: Option<usize>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Version {
+    pub id: String,
+    /// When it was recorded, for people.
+    pub when: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -113,15 +139,19 @@ impl Explanation {
             Verdict::Disabled => "disabled: its suite says that it is not to be run",
         };
         let mut out = format!("{}: {verdict}\n", one_line(&self.name));
-        out.extend(self.reasons.iter().map(text::reason));
+        self.add_reasons(&mut out);
+        for ProcedureDiff { procedure, file, diff } in &self.diffs {
+            let _ = writeln!(out, "    what changed in {procedure} ({file}):");
+            diff.text(&mut out);
+        }
         if let Some(last) = &self.last {
             last.text(&mut out);
+            if self.verdict == Verdict::Skipped {
+                self.add_grounds(&mut out, last);
+            }
         }
         let procedures = self.procedures.iter().map(ChangedProcedure::text);
         list(&mut out, "changed procedures in these programs", procedures);
-        if self.verdict == Verdict::Skipped && self.last.is_some() && self.procedures.is_empty() {
-            out.push_str("    no procedure in these programs changed\n");
-        }
         let files = self.files.iter();
         let files = files.map(|f| format!("{} {}: {}", one_line(&f.file), f.verb, f.role.says()));
         list(&mut out, "changed files", files);
@@ -129,12 +159,67 @@ impl Explanation {
         list(&mut out, "changes in excluded code that it runs", excluded);
         out
     }
+
+    /// The reasons, each with its rule unless the next one has the same.
+    fn add_reasons(&self, out: &mut String) {
+        for (place, reason) in self.reasons.iter().enumerate().take(SHOWN) {
+            out.push_str(&super::reason(reason));
+            let next = self.reasons.get(place + 1).filter(|_| place + 1 < SHOWN);
+            if next.is_none_or(|next| next.rule() != reason.rule()) {
+                out.push_str(&rule(reason.rule()));
+            }
+        }
+        if self.reasons.len() > SHOWN {
+            let more = self.reasons.len() - SHOWN;
+            let _ = writeln!(out, "    and {more} more; --format json has them");
+        }
+    }
+
+    /// Why it may be skipped, in sentences.
+    fn add_grounds(&self, out: &mut String, last: &LastRun) {
+        let (procedures, edges) =
+            (counted(last.procedures, "procedure"), counted(last.edges, "edge"));
+        let compared = counted(last.compared_edges, "edge");
+        let what = match (last.compared_procedures, self.procedures.is_empty()) {
+            (0, true) => String::from("no procedure in these programs changed"),
+            (0, false) => String::from("none of them changed"),
+            (some, _) if some == last.procedures => {
+                String::from("all of them were compared, and none of these edges leads elsewhere")
+            }
+            (some, _) => format!(
+                "{some} of them, with {compared}, {} compared, and none of these edges leads elsewhere; \
+                 the others are as they were",
+                if some == 1 { "was" } else { "were" }
+            ),
+        };
+        // With excluded code, some of the edges do lead elsewhere.
+        if self.excluded.is_empty() {
+            let _ = writeln!(out, "    it entered {procedures} over {edges}: {what}");
+        } else {
+            let _ = writeln!(out, "    it entered {procedures} over {edges}");
+        }
+        let is_used = |file: &&ChangedFile| file.role == FileRole::Used;
+        if last.files_used.is_some() && !self.files.iter().any(|file| is_used(&file)) {
+            out.push_str("    no file that it used changed");
+            if last.loaded > 0 {
+                let loaded = match last.loaded {
+                    1 => String::from("nor did the library"),
+                    count => format!("nor did any of the {count} libraries"),
+                };
+                let _ = write!(out, ", {loaded} that its processes load and that are not analysed");
+            }
+            out.push('\n');
+        }
+    }
 }
 
 impl LastRun {
     fn text(&self, out: &mut String) {
         let Self { outcome, seconds, .. } = self;
         let _ = write!(out, "    the last time it {outcome}, in {seconds:.3} s");
+        if let Some(Version { id, when }) = &self.version {
+            let _ = write!(out, ", at version {id} of {when}");
+        }
         match &self.unclean {
             Some(why) => {
                 let _ = writeln!(out, ", without a complete trace: {why}");
@@ -180,19 +265,5 @@ impl ChangedProcedure {
             }
         }
         out
-    }
-}
-
-fn list(out: &mut String, what: &str, lines: impl Iterator<Item = String>) {
-    let lines: Vec<String> = lines.collect();
-    if lines.is_empty() {
-        return;
-    }
-    let _ = writeln!(out, "    {what}:");
-    for line in lines.iter().take(SHOWN) {
-        let _ = writeln!(out, "        {line}");
-    }
-    if lines.len() > SHOWN {
-        let _ = writeln!(out, "        and {} more; --format json has them", lines.len() - SHOWN);
     }
 }

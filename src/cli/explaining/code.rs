@@ -1,0 +1,452 @@
+//! Puts together what there is to say about a procedure or a line.
+
+use super::Basis;
+use super::declared::Declared;
+use super::test::counterpart;
+use crate::cfg::format::{Graph, Place};
+use crate::cli::reporting::{self, Texts};
+use crate::history::column::TestBits;
+use crate::history::store::StoreError;
+use crate::ids::{Fingerprint, NodeId, TestId, UnitIx};
+use crate::report::explain::{Before, Change, Danger, Diff, Function, Line, LineChange};
+use crate::select::version::{ProcRef, ProgramVersion, UnitVersion};
+use crate::select::{
+    ComparedPair, Comparison, EdgeReason, Exclusion, NewProgram, Reason, SourceLine,
+};
+use anyhow::bail;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+impl Basis<'_> {
+    /// Explains the procedure of a name in a file.
+    pub(super) fn function(&self, file: &str, name: &str) -> anyhow::Result<Function> {
+        let mut function = Function {
+            name: name.to_string(),
+            file: file.to_string(),
+            line: 0,
+            change: Change::Same,
+            is_excluded: self.workspace.config.excluded()?.holds(file, name),
+            programs: Vec::new(),
+            opaque: None,
+            diff: None,
+            dangers: Vec::new(),
+            entered: Vec::new(),
+            selected: Vec::new(),
+            selected_otherwise: Vec::new(),
+        };
+        let mut entered = self.reached.nobody();
+        for ((place, line), tests) in self.reached.named(name)? {
+            if place == file {
+                function.line = line;
+                entered |= tests;
+            }
+        }
+        function.entered = self.reached.names(&entered).into_iter().map(String::from).collect();
+        let mut units: FxHashSet<Fingerprint> = FxHashSet::default();
+        for unit in self.reached.units() {
+            let is_it = |index: &&crate::cfg::format::ProcedureIndex| {
+                index.name == name && unit.file(index.place) == file
+            };
+            if let Some(index) = unit.index.procedures.iter().find(is_it) {
+                units.insert(unit.fingerprint());
+                function.opaque.clone_from(&index.opaque);
+            }
+        }
+        function.programs = self.programs_with(&units)?;
+        let then = self.history.common_files()?;
+        let root = &self.workspace.project.root;
+        let mut texts = Texts::new(root, &then, &self.selected.files.now);
+        for (number, comparison) in self.selected.comparisons.iter().enumerate() {
+            self.add_comparison(&mut function, number, comparison, &mut texts);
+        }
+        let is_this = |procedure: &str, old: &SourceLine| procedure == name && old.file == file;
+        function.selected = self.selected_for(&function.dangers, |reason| match reason {
+            Reason::ProcedureGone { procedure, old, .. }
+            | Reason::Procedure { procedure, old, .. } => is_this(procedure, old),
+            _ => false,
+        });
+        function.selected_otherwise = self.otherwise(&function.entered, &function.selected);
+        Ok(function)
+    }
+
+    /// What became of a procedure in one program.
+    fn add_comparison(
+        &self,
+        function: &mut Function,
+        number: usize,
+        comparison: &Comparison,
+        texts: &mut Texts<'_>,
+    ) {
+        let old = &comparison.old;
+        let (file, name) = (function.file.clone(), function.name.clone());
+        let is_it = |program: &ProgramVersion, at: &ProcRef| {
+            let index = program.procedure(*at);
+            index.name == name && program.unit(at.unit).file(index.place) == file
+        };
+        let new = match &comparison.new {
+            NewProgram::Version(new) => new,
+            NewProgram::Unknown(why) => {
+                if function.change == Change::Same && old.procedures().any(|at| is_it(old, &at)) {
+                    function.change = Change::Unknown(why.clone());
+                }
+                return;
+            }
+        };
+        for at in old.procedures().filter(|at| is_it(old, at)) {
+            let pairs = self.selected.pairs.iter();
+            let mut pairs = pairs.filter(|pair| pair.comparison == number && pair.old == at);
+            let pair = pairs.next();
+            let now = pair.map(|pair| pair.new).or_else(|| counterpart(old, at, new));
+            let Some(now) = now else {
+                function.change = Change::Gone;
+                let sides = reporting::sides_of(Some((old, at)), None, texts);
+                function.diff.get_or_insert_with(|| Diff::of(&sides.0, &sides.1));
+                continue;
+            };
+            let index = new.procedure(now);
+            function.line = index.place.line;
+            if let Some(pair) = pair.filter(|pair| !pair.graph.rejects.is_empty()) {
+                function.change = Change::Changed;
+                function.is_excluded |= pair.is_excluded;
+                function.opaque.clone_from(&index.opaque);
+                self.add_dangers(&mut function.dangers, pair, |_| true);
+                let sides = reporting::sides_of(Some((old, at)), Some((new, now)), texts);
+                let diff = Diff::of(&sides.0, &sides.1);
+                if !diff.lines.is_empty() {
+                    function.diff.get_or_insert(diff);
+                }
+            }
+        }
+        let is_new = |at: &ProcRef| is_it(new, at) && counterpart(new, *at, old).is_none();
+        for at in new.procedures().filter(is_new) {
+            let index = new.procedure(at);
+            function.line = index.place.line;
+            function.opaque.clone_from(&index.opaque);
+            if function.change == Change::Same {
+                function.change = Change::New;
+                let sides = reporting::sides_of(None, Some((new, at)), texts);
+                function.diff.get_or_insert_with(|| Diff::of(&sides.0, &sides.1));
+            }
+        }
+    }
+
+    /// Explains a line of a file, by the number that it has now.
+    pub(super) fn line(&self, file: &str, line: u32) -> anyhow::Result<Line> {
+        let then = self.history.common_files()?;
+        let root = &self.workspace.project.root;
+        let mut texts = Texts::new(root, &then, &self.selected.files.now);
+        let at = |text: Option<&[String]>| {
+            text?.get((line as usize).checked_sub(1)?).map(|text| text.trim_end().to_string())
+        };
+        let place = Spot { file, line };
+        let found = self.code_on(&place)?;
+        let is_here = |source: &SourceLine| source.file == file && source.line == line;
+        let (mut dangers, mut gone) = (Vec::new(), Vec::new());
+        for pair in &self.selected.pairs {
+            let into = |edge: &EdgeReason| edge.new.as_ref().is_some_and(is_here);
+            self.add_dangers(&mut dangers, pair, into);
+            self.add_dangers(&mut gone, pair, |edge| is_here(&edge.old) && !into(edge));
+        }
+        let mut reached = found.reached.clone();
+        let outdated = self.outdated();
+        let declared = match found.text {
+            Some(_) => Declared::default(),
+            None => self.declared_on(&place, &outdated)?,
+        };
+        for danger in &dangers {
+            let old = &danger.edge.old;
+            let is_old = |unit: &UnitVersion| outdated.contains_key(&unit.fingerprint());
+            if let Some(tests) = self.reached.on_line(&old.file, old.line, is_old)? {
+                *reached.get_or_insert_with(|| self.reached.nobody()) |= tests;
+            }
+        }
+        if !declared.names.is_empty() {
+            reached.clone_from(&declared.reached);
+            for pair in &self.selected.pairs {
+                self.add_dangers(&mut dangers, pair, |edge| declared.is_behind(edge));
+            }
+        }
+        let before =
+            self.reached.on_line(file, line, |unit| outdated.contains_key(&unit.fingerprint()))?;
+        let change = match (&found.text, found.unknown) {
+            (Some(_), _) if !dangers.is_empty() => LineChange::Changed,
+            (Some(_), _) if found.reached.is_none() => LineChange::NotRunYet,
+            (Some(_), _) => LineChange::Same,
+            (None, _) if declared.is_changed || !dangers.is_empty() => LineChange::Changed,
+            (None, _) if !declared.names.is_empty() => LineChange::Same,
+            (None, Some(why)) => LineChange::Unknown(why),
+            (None, None) => LineChange::NoCode,
+        };
+        // Where it changed in its place, that is what the edges into it say.
+        let is_told = gone.is_empty() && dangers.iter().any(|danger| is_here(&danger.edge.old));
+        let excluded = self.workspace.config.excluded()?;
+        let mut answer = Line {
+            file: file.to_string(),
+            line,
+            text: at(texts.now(file)),
+            is_excluded: found.procedures.iter().any(|name| excluded.holds(file, name)),
+            procedures: found.procedures.into_iter().collect(),
+            selected: self.selected_for(&dangers, |_| false),
+            declares: declared.names.into_iter().collect(),
+            dangers,
+            reached: None,
+            selected_otherwise: Vec::new(),
+            before: None,
+            change,
+        };
+        let names = |tests: &TestBits| -> Vec<String> {
+            self.reached.names(tests).into_iter().map(String::from).collect()
+        };
+        if let Some(tests) = before {
+            if matches!(answer.change, LineChange::Unknown(_)) {
+                reached = Some(tests);
+            } else if found.old_text != found.text && !is_told {
+                answer.before = Some(Before {
+                    text: at(texts.then(file)).or(found.old_text),
+                    reached: names(&tests),
+                    selected: self.selected_for(&gone, |_| false),
+                    dangers: gone,
+                });
+            }
+        }
+        answer.reached = reached.as_ref().map(names);
+        let known = answer.reached.as_deref().unwrap_or_default();
+        answer.selected_otherwise = self.otherwise(known, &answer.selected);
+        if answer.change == LineChange::NoCode && answer.before.is_none() {
+            let near = found.nearest.iter().map(|line| format!("{file}:{line}"));
+            let near: Vec<String> = near.collect();
+            let hint = match near.is_empty() {
+                true => String::new(),
+                false => format!("\nhint: the nearest that do: {}", near.join(", ")),
+            };
+            bail!("{file}:{line} is not where a statement or a condition begins{hint}");
+        }
+        Ok(answer)
+    }
+
+    /// Adds edges of a pair that lead elsewhere, once for all programs.
+    fn add_dangers(
+        &self,
+        dangers: &mut Vec<Danger>,
+        pair: &ComparedPair,
+        is_wanted: impl Fn(&EdgeReason) -> bool,
+    ) {
+        for (edge, tests) in pair.dangers.iter().filter(|(edge, _)| is_wanted(edge)) {
+            let tests = tests.iter().filter_map(|test: &TestId| self.tests.get(test.ix()));
+            let tests = tests.map(|test| test.name.clone());
+            let same = |known: &&mut Danger| {
+                let of = |e: &EdgeReason| (e.from.clone(), e.edge.clone(), e.old.clone());
+                of(&known.edge) == of(edge)
+                    && known.edge.new == edge.new
+                    && known.edge.because == edge.because
+            };
+            match dangers.iter_mut().find(same) {
+                Some(known) => {
+                    known.tests.extend(tests);
+                    known.tests.sort_unstable();
+                    known.tests.dedup();
+                }
+                None => {
+                    dangers.push(Danger { edge: Arc::new(edge.clone()), tests: tests.collect() })
+                }
+            }
+        }
+    }
+
+    /// Tests that are selected for one of these edges, or for another such reason.
+    fn selected_for(&self, dangers: &[Danger], is_meant: impl Fn(&Reason) -> bool) -> Vec<String> {
+        let edges: FxHashSet<(&SourceLine, &str, &SourceLine)> = dangers
+            .iter()
+            .map(|danger| (&danger.edge.from, danger.edge.edge.as_str(), &danger.edge.old))
+            .collect();
+        let counts = |reason: &Reason| match reason {
+            Reason::Edge(edge) => edges.contains(&(&edge.from, edge.edge.as_str(), &edge.old)),
+            other => is_meant(other),
+        };
+        let chosen = self.selected.report.selected.iter();
+        let chosen = chosen.filter(|(_, reasons)| reasons.iter().any(counts));
+        let mut names: Vec<String> = chosen.map(|(name, _)| name.clone()).collect();
+        names.sort_unstable();
+        names
+    }
+
+    fn otherwise(&self, reached: &[String], selected: &[String]) -> Vec<String> {
+        let is_other = |name: &&String| {
+            self.reasons.contains_key(name.as_str()) && selected.binary_search(name).is_err()
+        };
+        reached.iter().filter(is_other).cloned().collect()
+    }
+
+    fn programs_with(&self, units: &FxHashSet<Fingerprint>) -> Result<Vec<String>, StoreError> {
+        let ids: BTreeSet<Fingerprint> =
+            self.history.tests().flat_map(|(_, test)| test.programs.iter().copied()).collect();
+        let mut programs = BTreeSet::new();
+        for id in ids {
+            let program = self.history.program(id)?;
+            if program.units.iter().any(|unit| units.contains(unit)) {
+                programs.insert(program.path);
+            }
+        }
+        Ok(programs.into_iter().collect())
+    }
+
+    /// Units of the history that are not part of the new version any more, with why
+    /// nothing is known of it, if so.
+    fn outdated(&self) -> FxHashMap<Fingerprint, Option<String>> {
+        let mut outdated = FxHashMap::default();
+        for comparison in &self.selected.comparisons {
+            let (now, why): (FxHashSet<Fingerprint>, _) = match &comparison.new {
+                NewProgram::Version(new) => {
+                    (new.units.iter().map(|unit| unit.fingerprint()).collect(), None)
+                }
+                NewProgram::Unknown(why) => (FxHashSet::default(), Some(why.clone())),
+            };
+            let old = comparison.old.units.iter().map(|unit| unit.fingerprint());
+            outdated.extend(old.filter(|id| !now.contains(id)).map(|id| (id, why.clone())));
+        }
+        outdated
+    }
+
+    /// The code of a line as it is now, and as it was.
+    fn code_on(&self, place: &Spot<'_>) -> Result<Code, StoreError> {
+        let mut code = Code::default();
+        let outdated = self.outdated();
+        let known: FxHashSet<Fingerprint> =
+            self.reached.units().map(|unit| unit.fingerprint()).collect();
+        self.reached.each::<StoreError>(
+            |unit, _| place.may_be_in(unit),
+            |procedure| {
+                match outdated.get(&procedure.unit.fingerprint()) {
+                    Some(why) => {
+                        for node in
+                            place.nodes(procedure.unit, procedure.graph, &mut BTreeSet::new())
+                        {
+                            add_text(&mut code.old_text, &procedure.graph.node(node).text);
+                            code.unknown = code.unknown.take().or_else(|| why.clone());
+                        }
+                    }
+                    None => {
+                        let nodes = place.nodes(procedure.unit, procedure.graph, &mut code.lines);
+                        let (tests, _) = procedure.nodes_and_edges();
+                        for node in nodes {
+                            code.add(procedure.graph, node, &procedure.index.name);
+                            code.reach(Some(&tests[node.ix()]));
+                        }
+                    }
+                }
+                Ok(())
+            },
+        )?;
+        let mut seen = FxHashSet::default();
+        for (number, comparison) in self.selected.comparisons.iter().enumerate() {
+            let NewProgram::Version(new) = &comparison.new else { continue };
+            for (unit_ix, unit) in new.units.iter().enumerate() {
+                let id = unit.fingerprint();
+                if known.contains(&id) || !place.may_be_in(unit) || !seen.insert(id) {
+                    continue;
+                }
+                for at in unit.procedures(UnitIx::new(unit_ix)) {
+                    let Some(graph) = new.graph(at) else { continue };
+                    let nodes = place.nodes(unit, graph, &mut code.lines);
+                    if nodes.is_empty() {
+                        continue;
+                    }
+                    let pairs = self.selected.pairs.iter();
+                    let mut pairs = pairs.filter(|p| p.comparison == number && p.new == at);
+                    let pair = pairs.next();
+                    let (tests, _) =
+                        reporting::reach_of_new(self.history, comparison, new, at, pair)?;
+                    for node in nodes {
+                        code.add(graph, node, &new.procedure(at).name);
+                        code.reach(tests[node.ix()].as_ref());
+                    }
+                }
+            }
+        }
+        code.nearest = nearest(&code.lines, place.line);
+        Ok(code)
+    }
+}
+
+/// A line of a file.
+pub(super) struct Spot<'p> {
+    file: &'p str,
+    line: u32,
+}
+
+impl Spot<'_> {
+    pub(super) fn is_at(&self, unit: &UnitVersion, place: Place) -> bool {
+        place.line == self.line && unit.file(place) == self.file
+    }
+
+    pub(super) fn may_be_in(&self, unit: &UnitVersion) -> bool {
+        unit.index.files.iter().any(|file| file == self.file)
+    }
+
+    /// The nodes of a graph that begin on the line. Adds all lines of the file that
+    /// nodes begin on.
+    fn nodes(&self, unit: &UnitVersion, graph: &Graph, lines: &mut BTreeSet<u32>) -> Vec<NodeId> {
+        let mut found = Vec::new();
+        for (number, node) in graph.nodes.iter().enumerate() {
+            let id = NodeId::new(number);
+            // The end is where the procedure begins, as far as lines go.
+            if id == Graph::EXIT || node.place.line == 0 || unit.file(node.place) != self.file {
+                continue;
+            }
+            lines.insert(node.place.line);
+            if node.place.line == self.line {
+                found.push(id);
+            }
+        }
+        found
+    }
+}
+
+/// What is known of the code of a line.
+#[derive(Default)]
+struct Code {
+    /// What its nodes say now, and said before where that was another unit.
+    text: Option<String>,
+    old_text: Option<String>,
+    procedures: BTreeSet<String>,
+    /// Tests that reach it; none if no test ran it yet.
+    reached: Option<TestBits>,
+    unknown: Option<String>,
+    /// Lines of the file that code begins on now.
+    lines: BTreeSet<u32>,
+    nearest: Vec<u32>,
+}
+
+impl Code {
+    fn add(&mut self, graph: &Graph, node: NodeId, procedure: &str) {
+        add_text(&mut self.text, &graph.node(node).text);
+        self.procedures.insert(procedure.to_string());
+    }
+
+    fn reach(&mut self, tests: Option<&TestBits>) {
+        match (&mut self.reached, tests) {
+            (Some(known), Some(tests)) => *known |= tests.as_bitslice(),
+            (known @ None, Some(tests)) => *known = Some(tests.clone()),
+            _ => {}
+        }
+    }
+}
+
+/// Adds the text of a node, once if several units have it.
+fn add_text(known: &mut Option<String>, text: &str) {
+    let known = known.get_or_insert_default();
+    if !known.split('\n').any(|line| line == text) {
+        if !known.is_empty() {
+            known.push('\n');
+        }
+        known.push_str(text);
+    }
+}
+
+/// The last line before one and the first behind it.
+fn nearest(lines: &BTreeSet<u32>, line: u32) -> Vec<u32> {
+    let before = lines.range(..line).next_back();
+    let behind = lines.range(line.saturating_add(1)..).next();
+    before.into_iter().chain(behind).copied().collect()
+}

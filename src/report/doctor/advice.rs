@@ -1,0 +1,171 @@
+//! What to do about what was found, in the order in which it is best done.
+
+use super::{CompilerState, Configuration, Health, Note, Recorded};
+use crate::report::text::{counted, one_line};
+use serde::Serialize;
+
+/// Of several names so many are shown.
+const SHOWN: usize = 3;
+const REBUILD: &str = "make clean && edgewise build";
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Advice {
+    pub what: String,
+    /// To be typed.
+    pub command: String,
+}
+
+/// Nothing is to be done if it is empty.
+pub fn advice(health: &Health) -> Vec<Advice> {
+    let mut found = Vec::new();
+    let mut add = |what: String, command: &str| {
+        found.push(Advice { what, command: command.to_string() });
+    };
+    match &health.configuration {
+        Configuration::Missing => {
+            add(String::from("there is no edgewise.toml"), "edgewise init");
+        }
+        Configuration::Wrong(why) => {
+            let what = format!("edgewise.toml is not right: {}", first_line(why));
+            add(format!("{what}. Mend it, or have it written anew"), "edgewise init --force");
+        }
+        Configuration::Good { suites: 0, .. } => {
+            let what = "edgewise.toml names no suite: add a [[suite]], or have one looked for";
+            add(String::from(what), "edgewise init --force");
+        }
+        Configuration::Good { .. } => {}
+    }
+    let has_command =
+        matches!(health.configuration, Configuration::Good { has_build_command: true, .. });
+    let build = if has_command { "edgewise build" } else { "edgewise build -- make" };
+    let clean_build = format!("make clean && {build}");
+    if let Some(why) = &health.build_problem {
+        let what = format!("what is known of the builds cannot be read: {}", first_line(why));
+        add(what, &format!("rm .edgewise/builds.json && {clean_build}"));
+    } else if !health.has_built {
+        let what = "nothing was built with edgewise yet; objects that are there already have to be made anew";
+        add(String::from(what), &clean_build);
+    } else if health.units().next().is_none() && health.programs.iter().all(is_readable) {
+        let what = "0 units are instrumented: objects that were made before have to be made anew";
+        add(String::from(what), &clean_build);
+        let what = "if it stays at 0, the build calls a compiler by its full path: hand it ours";
+        add(String::from(what), "edgewise build -- make CC=\"edgewise cc\"");
+    }
+    let unreadable = health.programs.iter().filter(|program| !is_readable(program));
+    let unreadable: Vec<&str> = unreadable.map(|program| program.name.as_str()).collect();
+    if !unreadable.is_empty() {
+        add(format!("the records of {} cannot be read", some(&unreadable)), REBUILD);
+    }
+    let compilers = health.compilers.iter().map(|compiler| (&compiler.name, compiler.state));
+    let linkers = health.linkers.iter().map(|linker| (&linker.path, linker.state));
+    for (name, state) in compilers.chain(linkers) {
+        match state {
+            CompilerState::Missing => {
+                add(format!("{name} is not there any more: install it, or build anew"), REBUILD);
+            }
+            CompilerState::Another => {
+                add(format!("{name} is not the one that the programs were built with"), REBUILD);
+            }
+            CompilerState::Same | CompilerState::Unknown => {}
+        }
+    }
+    match &health.history {
+        Recorded::Unusable { why } => {
+            let command = "mv .edgewise/history .edgewise/history.old && edgewise run";
+            add(format!("the history cannot be used: {}", first_line(why)), command);
+        }
+        Recorded::Missing => {
+            add(String::from("no test was run with edgewise yet"), "edgewise run");
+        }
+        Recorded::Good { .. } => add_tests(health, &mut found),
+    }
+    found
+}
+
+fn add_tests(health: &Health, found: &mut Vec<Advice>) {
+    let mut add = |what: String, command: String| found.push(Advice { what, command });
+    let tests = &health.tests;
+    if let Some(why) = &tests.problem {
+        let what = format!("the tests cannot be listed: {}", first_line(why));
+        add(what, String::from("edgewise select"));
+    }
+    let stale = health.programs.iter().filter(|program| program.stale.is_some());
+    let stale: Vec<&str> = stale.map(|program| program.name.as_str()).collect();
+    if !stale.is_empty() {
+        let what = format!("{} not what the sources would make", is(&stale));
+        add(what, String::from("edgewise test"));
+    }
+    if !tests.never_run.is_empty() {
+        let names: Vec<&str> = tests.never_run.iter().map(String::as_str).collect();
+        let what = format!("{} never run", have(&names, "was", "were"));
+        add(what, String::from("edgewise test"));
+    }
+    if !tests.failed.is_empty() {
+        let what = format!("{} not pass", have(&names(&tests.failed), "did", "did"));
+        add(what, String::from("edgewise test"));
+    }
+    if let Some(first) = tests.unclean.first() {
+        let what = format!(
+            "{} run each time, without a complete trace: see why",
+            have(&names(&tests.unclean), "is", "are")
+        );
+        add(what, format!("edgewise explain {}", quoted(&first.name)));
+    }
+    let recorded = match health.history {
+        Recorded::Good { tests, .. } => tests,
+        _ => 0,
+    };
+    if recorded > 0 && tests.without_trace.len() == recorded {
+        let what =
+            "no test left a trace: they do not run the programs that were built with edgewise";
+        add(String::from(what), String::from("edgewise build && edgewise run"));
+    }
+    if let Some(first) = tests.unstable.first() {
+        let all: Vec<&str> = tests.unstable.iter().map(String::as_str).collect();
+        let what = format!(
+            "{} not the same each time: mend what makes the difference (time, random numbers, order), and look again",
+            have(&all, "does", "do")
+        );
+        add(what, format!("edgewise run --repeat 5 {}", quoted(first)));
+    }
+}
+
+fn is_readable(program: &super::Program) -> bool {
+    program.unreadable.is_none()
+}
+
+fn first_line(text: &str) -> String {
+    one_line(text.lines().next().unwrap_or_default())
+}
+
+fn names(notes: &[Note]) -> Vec<&str> {
+    notes.iter().map(|note| note.name.as_str()).collect()
+}
+
+/// The first of several names, and how many more there are.
+fn some(names: &[&str]) -> String {
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| one_line(name)).collect();
+    match names.len().checked_sub(SHOWN) {
+        None | Some(0) => shown.join(", "),
+        Some(more) => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+fn is(names: &[&str]) -> String {
+    format!("{} {}", some(names), if names.len() == 1 { "is" } else { "are" })
+}
+
+/// `2 tests (a, b) were`.
+fn have(names: &[&str], one: &str, several: &str) -> String {
+    let verb = if names.len() == 1 { one } else { several };
+    format!("{} ({}) {verb}", counted(names.len(), "test"), some(names))
+}
+
+/// A name as a word of a shell.
+fn quoted(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:+,@%=".contains(c);
+    match !name.is_empty() && name.chars().all(is_plain) {
+        true => name.to_string(),
+        false => format!("'{}'", name.replace('\'', "'\\''")),
+    }
+}
