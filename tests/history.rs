@@ -113,6 +113,23 @@ fn a_test_that_failed_anywhere_stays_selected_after_a_merge() {
     assert_eq!(project.selected(), ["one"]);
 }
 
+/// What edgewise compiles for itself lies in the project, or elsewhere; it is nothing that tests depend on.
+#[test]
+fn a_history_serves_a_clone_that_was_never_built() {
+    let project = sample();
+    for words in ["build", "run"] {
+        let output = project.command().env_remove("EDGEWISE_CACHE").arg(words).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+    let clone = sample();
+    std::fs::create_dir(clone.path(".edgewise")).unwrap();
+    std::fs::copy(history_of(&project), history_of(&clone)).unwrap();
+    drop(project);
+    let output = clone.command().env_remove("EDGEWISE_CACHE").arg("select").output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{}", stderr(&output));
+}
+
 /// A history that was not begun with ours may be older: that a test passed there says nothing of
 /// the failure that we know of.
 #[test]

@@ -20,7 +20,7 @@ use crate::history::store::StoreError;
 use crate::ids::Fingerprint;
 use crate::report::doctor::{self, CompilerState, Configuration, Health, Note, Recorded, Tests};
 use crate::select::version::ProgramVersion;
-use crate::suite::{TestCase, preload};
+use crate::suite::TestCase;
 use crate::trace::module::Module;
 use anyhow::Context;
 use std::collections::{BTreeMap, BTreeSet};
@@ -280,7 +280,7 @@ fn add_history(
         if let Some(why) = history.uses(test.uses)?.incomplete {
             health.tests.unseen.push(Note { name: name.clone(), why });
         }
-        for file in history.files(test.loaded)?.into_keys().filter(|f| !preload::is_ours(f)) {
+        for file in history.files(test.loaded)?.into_keys() {
             *loaded.entry(file).or_default() += 1;
         }
     }

@@ -22,7 +22,7 @@ use crate::select::NewProgram;
 use crate::suite::TestCase;
 use crate::suite::cases::{self, Batch};
 use crate::suite::pool::{self, Event, Finished, Pool};
-use crate::suite::preload::Preload;
+use crate::suite::preload::{self, Preload};
 use crate::suite::tap::SubTest;
 use crate::trace::collect::TestTrace;
 use crate::trace::derive::EdgeBits;
@@ -292,7 +292,8 @@ impl Recorder<'_> {
         rows.extend(others);
         entry.inexact = inexact;
         let mut loaded = FileState::new();
-        for path in &trace.loaded {
+        // Our own library is nothing of theirs, and lies elsewhere on other machines.
+        for path in trace.loaded.iter().filter(|path| !preload::is_ours(path)) {
             let content =
                 *self.contents.entry(path.clone()).or_insert_with(|| files::content(path));
             match content {

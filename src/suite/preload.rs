@@ -19,8 +19,8 @@ const ASAN_ORDER: &str = "verify_asan_link_order=0";
 const LIBRARY: &str = "libedgewise-files.so";
 
 /// Whether a file that a process loaded is our own library.
-pub fn is_ours(file: &str) -> bool {
-    file.rsplit('/').next() == Some(LIBRARY)
+pub fn is_ours(file: &Path) -> bool {
+    file.file_name().is_some_and(|name| name == LIBRARY)
 }
 
 /// The library, or why there is none; and what starts processes with it.

@@ -15,7 +15,7 @@ use crate::report::explain::{
 use crate::report::time;
 use crate::select::version::{ProcRef, ProgramVersion};
 use crate::select::{Comparison, EdgeReason, Exclusion, NewProgram, Reason};
-use crate::suite::{TestCase, preload};
+use crate::suite::TestCase;
 use std::collections::{BTreeSet, HashSet};
 
 /// Procedures of which both versions are shown.
@@ -172,7 +172,7 @@ fn last_run(
         edges: 0,
         compared_procedures: 0,
         compared_edges: 0,
-        loaded: history.files(known.loaded)?.keys().filter(|file| !preload::is_ours(file)).count(),
+        loaded: history.files(known.loaded)?.len(),
         outcome: outcome(known.outcome).to_string(),
         seconds: known.milliseconds as f64 / 1000.0,
         unclean: known.unclean.clone(),
