@@ -38,7 +38,10 @@ impl Snapshots {
             (r"\b[0-9a-f]{64}\b", "FINGERPRINT"),
             (r"\b[0-9a-f]{32}\b", "FINGERPRINT"),
             (r"\b[0-9a-f]{12}\b", "ID"),
-            (r"\b\d+ kB", "N kB"),
+            (r"\b\d+ (kB|bytes)\b", "N kB"),
+            (r"(?m)^(compiler|linker) \S+: (.*; )?(\d+ (unit|program))", "$1 TOOL: $3"),
+            (r"(?m)^  /\S+: (\d+ tests?)$", "  LIBRARY: $1"),
+            (r"\b\d+ libraries\b", "N libraries"),
             (r"\b\d+(\.\d+)? ms\b", "N ms"),
             (r"\b\d+ min \d+ s\b", "N s"),
             (r"\b\d+\.\d+ of \d+\.\d+ s\b", "N of N s"),
@@ -234,7 +237,13 @@ fn commands_on_the_sample() {
         at.check(&format!("select-{format}"), &["select", "--format", format]);
     }
     at.check("select-explain", &["select", "--explain", "cli/median-even"]);
-    at.check("select-explain-skipped", &["select", "--explain", "cli/version"]);
+    at.check("explain", &["explain", "cli/median-even"]);
+    at.check("explain-skipped", &["explain", "cli/version"]);
+    at.check("explain-procedure", &["explain", "stats_median"]);
+    at.check("explain-line", &["explain", "lib/stats.c:47"]);
+    at.check("explain-line-as-it-was", &["explain", "lib/text.c:19"]);
+    at.check("explain-json", &["explain", "lib/stats.c:47", "--format", "json"]);
+    at.check("doctor-after-change", &["doctor"]);
     at.check("select-all", &["select", "--algorithm", "all", "--format", "annotations"]);
     at.check("report", &["report", "--html", "out/report"]);
     at.check("test", &["test", "--markdown", "out/summary.md", "--junit", "out/results.xml"]);
@@ -290,6 +299,8 @@ fn commands_on_the_sample() {
     at.check("error-no-test", &["run", "nothing-like-it"]);
     at.check("error-no-label", &["run", "--label", "slow"]);
     at.check("error-no-such-test", &["select", "--explain", "cli/nothing"]);
+    at.check("error-explain", &["explain", "cli/median-evn"]);
+    at.check("error-explain-line", &["explain", "lib/stats.c:1"]);
     at.check("error-no-suite", &["select", "--suite", "nothing"]);
     at.check("error-no-version", &["select", "--against", "nothing"]);
     at.check("error-no-line", &["history", "show", "lib/stats.c:1"]);

@@ -149,13 +149,16 @@ fn are_alike(expected: &[String], lines: &[String]) -> bool {
 }
 
 /// Without what is another one each time: how long something took, names of versions, which are
-/// made of what a compiler says, and how many files shells and tools have looked for.
+/// made of what a compiler says, when they were recorded, and how many files and libraries shells
+/// and tools have looked for.
 fn normalised(line: &str) -> String {
     let line = line.trim_end();
     let time = regex::Regex::new(r"\b[0-9]+(\.[0-9]+)? (ms|s|min)\b").unwrap();
     let line = time.replace_all(line, "TIME");
     let version = regex::Regex::new(r"\b[0-9a-f]{8,64}\b").unwrap();
     let line = version.replace_all(&line, "VERSION");
-    let files = regex::Regex::new(r"it used [0-9]+ files").unwrap();
-    files.replace_all(&line, "it used FILES").into_owned()
+    let when = regex::Regex::new(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UTC").unwrap();
+    let line = when.replace_all(&line, "WHEN");
+    let files = regex::Regex::new(r"\b(it used|any of the) [0-9]+ (files|libraries)").unwrap();
+    files.replace_all(&line, "$1 SOME $2").into_owned()
 }

@@ -110,10 +110,10 @@ pub fn plain(text: &str) -> String {
     code.replace_all(text, "").into_owned()
 }
 
-/// Runs a command on a terminal as wide as can be, and gives what stands there when it
+/// Runs a command on a terminal that is as wide as our pages, and gives what stands there when it
 /// is over, without colours.
 pub fn run(command: Command) -> (Vec<String>, ExitStatus) {
-    let (status, text) = Terminal::start(command, u16::MAX).finish();
+    let (status, text) = Terminal::start(command, 120).finish();
     (shown(&plain(&text)), status)
 }
 
