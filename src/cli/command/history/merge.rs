@@ -27,7 +27,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// What these histories say of a test takes the place of what the project's own says: they
-    /// were recorded after it, on what it selected
+    /// began with a copy of it, and were recorded since
     #[arg(long, conflicts_with = "output")]
     update: bool,
 }
