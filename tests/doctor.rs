@@ -316,12 +316,15 @@ fn a_program_that_is_not_what_its_sources_would_make() {
     assert_says(&project, OK, &[]);
     project.edit("main.c", "\"more\"", "\"less\"");
     let expected = [
-        "1 \u{d7} stale program, whoever ran it is selected:\n  prog: not built from main.c as that is now\n",
+        "1 \u{d7} stale program, until it is built again, `select --from-build` selects whoever ran it:\n  \
+         prog: not built from main.c as that is now\n",
         "prog is not what the sources would make\n         edgewise test\n",
     ];
     assert_says(&project, TO_DO, &expected);
     project.ok(&["test"]);
     assert_says(&project, OK, &[]);
+    std::fs::rename(project.path("main.c"), project.path("main.out")).unwrap();
+    assert_says(&project, TO_DO, &["  prog: main.c, which it was built from, is gone\n"]);
 }
 
 #[test]

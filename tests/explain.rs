@@ -365,6 +365,18 @@ fn a_line_says_who_reaches_it_and_whether_it_changed() {
     assert_has(&said, &["main.c:5 is not where", "hint: the nearest that do: main.c:4, main.c:6"]);
 }
 
+/// That nothing is known is not that nothing changed.
+#[test]
+fn what_is_gone_is_not_as_it_was() {
+    let project = larger();
+    std::fs::rename(project.path("help.c"), project.path("help.log")).unwrap();
+    for what in ["help", "help.c:10"] {
+        let said = project.ok(&["explain", what]);
+        assert!(said.contains("whether it changed is not known: "), "{said}");
+        assert!(!said.contains("as it was"), "{said}");
+    }
+}
+
 #[test]
 fn a_declaration_says_who_uses_it() {
     let project = Project::of_source(

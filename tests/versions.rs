@@ -125,6 +125,39 @@ fn what_did_not_pass_is_not_clean_at_any_version() {
     assert_eq!(project.selected(), ["middle"], "and there it failed");
 }
 
+/// Where nothing is as it was in any version, the last one counts: not an older one with less in it.
+#[test]
+fn where_everything_changed_the_last_version_counts() {
+    let project = project();
+    let header = "typedef int number;\n";
+    project.write("number.h", header);
+    for name in ["main.c", "part.c", "other.c"] {
+        project.write(
+            name,
+            &format!("#include \"number.h\"\nextern number known;\n{}", project.read(name)),
+        );
+    }
+    project.write("known.c", "#include \"number.h\"\nnumber known;\n");
+    let make = project.read("Makefile");
+    project.write("Makefile", &format!("{make}main.o part.o other.o known.o: number.h\n"));
+    test(&project, &[]);
+    project.write(
+        "Makefile",
+        &format!(
+            "{}main.o part.o other.o known.o: number.h\n",
+            make.replace("other.o", "other.o known.o")
+        ),
+    );
+    test(&project, &[]);
+    assert_eq!(log(&project).len(), 3);
+    project.write("number.h", "typedef unsigned number;\n");
+    project.ok(&["build"]);
+    let output = project.edgewise(&["select", "--from-build"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!said.contains("compared with version"), "{said}");
+    assert!(!said.contains("linked with other"), "{said}");
+}
+
 #[test]
 fn a_part_of_the_selected_leaves_the_others_selected() {
     let project = project();

@@ -125,8 +125,12 @@ fn add_builds(health: &mut Health, workspace: &Workspace) {
     let mut cache = Cache::open(workspace);
     let programs: Vec<&ProgramVersion> = versions.iter().map(|(_, version)| version).collect();
     let found = stale::files(&workspace.project, &programs, &mut cache);
-    for ((place, _), file) in versions.iter().zip(found) {
-        health.programs[*place].stale = file;
+    for ((place, program), file) in versions.iter().zip(found) {
+        let changed = file.map(|file| format!("not built from {file} as that is now"));
+        let mut sources = program.units.iter().map(|unit| &unit.index.key.source);
+        let gone = sources.find(|source| !root.join(source).exists());
+        let gone = gone.map(|file| format!("{file}, which it was built from, is gone"));
+        health.programs[*place].stale = changed.or(gone);
     }
 }
 

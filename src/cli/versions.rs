@@ -99,7 +99,7 @@ fn nearest_to_sources(history: &History, files: &Files) -> anyhow::Result<Finger
 }
 
 /// The one that shares the most and has the least of its own; of several the
-/// current one, or else the newest.
+/// current one, or else the newest. Where none shares anything, none is nearer than the current.
 fn nearest(
     history: &History,
     score: impl Fn(Fingerprint) -> anyhow::Result<(usize, usize)>,
@@ -108,7 +108,7 @@ fn nearest(
     for snapshot in history.snapshots()?.iter().filter(|snapshot| !snapshot.is_current) {
         let (shared, own) = score(snapshot.id)?;
         let (most, least) = best.1;
-        if shared > most || shared == most && own < least {
+        if shared > most || shared == most && shared > 0 && own < least {
             best = (snapshot.id, (shared, own));
         }
     }

@@ -10,6 +10,9 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+/// Sources that changed since, which are named.
+const SHOWN: usize = 10;
+
 /// Lines of a procedure that nobody reaches, or a way that nobody takes.
 struct Group<'g> {
     file: &'g str,
@@ -73,7 +76,8 @@ pub fn says(gap: &Gap) -> String {
     }
 }
 
-pub fn text(gaps: &[Gap], style: Style) -> String {
+/// For people. Of sources that changed since the tests ran, `stale`, nothing is known.
+pub fn text(gaps: &[Gap], stale: &BTreeSet<String>, style: Style) -> String {
     let groups = groups(gaps);
     let mut out = String::new();
     for group in &groups {
@@ -82,10 +86,19 @@ pub fn text(gaps: &[Gap], style: Style) -> String {
             let _ = writeln!(out, "    {}", group.text);
         }
     }
-    if groups.is_empty() {
-        out.push_str("tests reach all code that is new or changed\n");
-    } else {
+    if !groups.is_empty() {
         let _ = writeln!(out, "{} without a test", counted(groups.len(), "place"));
+    } else if stale.is_empty() {
+        out.push_str("tests reach all code that is new or changed\n");
+    }
+    if !stale.is_empty() {
+        let _ = writeln!(out, "not known yet, since the tests ran before it changed:");
+        for file in stale.iter().take(SHOWN) {
+            let _ = writeln!(out, "    {file}");
+        }
+        if let Some(more) = stale.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+            let _ = writeln!(out, "    and {}", counted(more, "more source"));
+        }
     }
     out
 }

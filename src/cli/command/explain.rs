@@ -1,6 +1,7 @@
 //! `edgewise explain`: why a test is selected or may be skipped, whom a change of a
 //! function or a line concerns.
 
+use crate::cli::completing;
 use crate::cli::explaining::{self, Question};
 use crate::cli::snapshot::Source;
 use crate::cli::workspace::Workspace;
@@ -22,14 +23,14 @@ use crate::select::Algorithm;
 A name that means several things is answered for each of them.")]
 pub struct Args {
     /// A test, a function, or a line as FILE:LINE
-    #[arg(required = true)]
+    #[arg(required = true, add = completing::tests())]
     what: Vec<String>,
     /// Compare with the programs as they are built, instead of the sources
     #[arg(long)]
     from_build: bool,
     /// Compare with this version of the history, as `edgewise history log` names it. The
     /// default is the one that is most like what is there
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", add = completing::versions())]
     against: Option<String>,
     /// How to select; all but the default are for comparison
     #[arg(long, value_enum, default_value = "auto")]

@@ -50,6 +50,9 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         Some(id) => versions::find(&history, id)?,
         None => match all.get(1) {
             Some(snapshot) => snapshot.clone(),
+            None if history.is_empty() => {
+                bail!("there is no history yet\nhint: `edgewise run` records one")
+            }
             None => bail!(
                 "the history has no earlier version to compare with\nhint: `edgewise test` after a change adds one"
             ),
@@ -62,7 +65,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let earlier = workspace.history()?.go_to(base.id)?;
     let NewCode { gaps, stale, .. } = new_code::find(&earlier, &history, &files.now)?;
     match args.format {
-        Format::Text => printer::show(&report::gaps::text(&gaps, Stream::Out.style())),
+        Format::Text => printer::show(&report::gaps::text(&gaps, &stale, Stream::Out.style())),
         Format::Github => printer::data(&report::gaps::github(&in_repository(gaps, &workspace))),
         Format::Sarif => {
             let value = report::gaps::sarif(&in_repository(gaps, &workspace));
@@ -74,14 +77,15 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
                 "against": base.id.hex(),
                 "of": history.id().hex(),
                 "gaps": gaps,
+                "not_known_yet": stale,
             });
             printer::data(&format!("{value:#}\n"));
         }
     }
-    if let Some(file) = stale.first() {
-        printer::tell(&format!(
-            "hint: {file} changed since then; `edgewise test` first, to see what is there now\n"
-        ));
+    if !stale.is_empty() {
+        printer::tell(
+            "hint: sources changed since the tests ran; `edgewise test` first, to see what is there now\n",
+        );
     }
     Ok(exit::OK)
 }

@@ -87,7 +87,8 @@ impl Basis<'_> {
         let new = match &comparison.new {
             NewProgram::Version(new) => new,
             NewProgram::Unknown(why) => {
-                if function.change == Change::Same && old.procedures().any(|at| is_it(old, &at)) {
+                // Its units are not even read.
+                if function.change == Change::Same && function.programs.contains(&old.path) {
                     function.change = Change::Unknown(why.clone());
                 }
                 return;
@@ -149,7 +150,7 @@ impl Basis<'_> {
             self.add_dangers(&mut gone, pair, |edge| is_here(&edge.old) && !into(edge));
         }
         let mut reached = found.reached.clone();
-        let outdated = self.outdated();
+        let outdated = self.outdated()?;
         let declared = match found.text {
             Some(_) => Declared::default(),
             None => self.declared_on(&place, &outdated)?,
@@ -293,25 +294,29 @@ impl Basis<'_> {
 
     /// Units of the history that are not part of the new version any more, with why
     /// nothing is known of it, if so.
-    fn outdated(&self) -> FxHashMap<Fingerprint, Option<String>> {
+    fn outdated(&self) -> Result<FxHashMap<Fingerprint, Option<String>>, StoreError> {
         let mut outdated = FxHashMap::default();
-        for comparison in &self.selected.comparisons {
-            let (now, why): (FxHashSet<Fingerprint>, _) = match &comparison.new {
+        for (comparison, program) in self.selected.comparisons.iter().zip(&self.selected.programs) {
+            match &comparison.new {
                 NewProgram::Version(new) => {
-                    (new.units.iter().map(|unit| unit.fingerprint()).collect(), None)
+                    let now: FxHashSet<Fingerprint> =
+                        new.units.iter().map(|unit| unit.fingerprint()).collect();
+                    let old = comparison.old.units.iter().map(|unit| unit.fingerprint());
+                    outdated.extend(old.filter(|id| !now.contains(id)).map(|id| (id, None)));
                 }
-                NewProgram::Unknown(why) => (FxHashSet::default(), Some(why.clone())),
-            };
-            let old = comparison.old.units.iter().map(|unit| unit.fingerprint());
-            outdated.extend(old.filter(|id| !now.contains(id)).map(|id| (id, why.clone())));
+                NewProgram::Unknown(why) => {
+                    let old = self.history.program(*program)?.units;
+                    outdated.extend(old.into_iter().map(|id| (id, Some(why.clone()))));
+                }
+            }
         }
-        outdated
+        Ok(outdated)
     }
 
     /// The code of a line as it is now, and as it was.
     fn code_on(&self, place: &Spot<'_>) -> Result<Code, StoreError> {
         let mut code = Code::default();
-        let outdated = self.outdated();
+        let outdated = self.outdated()?;
         let known: FxHashSet<Fingerprint> =
             self.reached.units().map(|unit| unit.fingerprint()).collect();
         self.reached.each::<StoreError>(

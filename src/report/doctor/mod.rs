@@ -95,7 +95,7 @@ pub struct Program {
     pub unreadable: Option<String>,
     /// Whether a test of the history ran it.
     pub is_run: bool,
-    /// A file that it was built from, as that is no more.
+    /// Why it is not what its sources would make, if so.
     pub stale: Option<String>,
     /// What was linked into it without a record.
     pub without_record: Vec<String>,

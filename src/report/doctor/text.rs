@@ -180,10 +180,8 @@ fn code_lists(health: &Health, units: &[&Unit]) -> Vec<List> {
         opaque.extend(notes.map(|Note { name, why }| format!("{source}: {name}: {why}")));
     }
     let programs = || health.programs.iter();
-    let stale = programs().filter_map(|program| {
-        let file = program.stale.as_ref()?;
-        Some(format!("{}: not built from {file} as that is now", program.name))
-    });
+    let stale = programs()
+        .filter_map(|program| Some(format!("{}: {}", program.name, program.stale.as_ref()?)));
     let is_unrun = |program: &&super::Program| !program.is_run && !program.units.is_empty();
     let has_history = matches!(health.history, Recorded::Good { .. });
     let unrun = programs().filter(is_unrun).filter(|_| has_history);
@@ -199,7 +197,11 @@ fn code_lists(health: &Health, units: &[&Unit]) -> Vec<List> {
         ("opaque procedure", "compared as a whole", opaque),
         ("unit without probes", "all of it counts as run", untouched),
         ("place that was not understood", "names in it count as changed with it", problems),
-        ("stale program", "whoever ran it is selected", stale.collect()),
+        (
+            "stale program",
+            "until it is built again, `select --from-build` selects whoever ran it",
+            stale.collect(),
+        ),
         (
             "program with probes that no test ran",
             "nothing is known of it",
