@@ -64,6 +64,8 @@ impl LineMap {
         let rest = rest.trim_ascii_start();
         let flags = rest.rsplit(|byte| *byte == b'"').next().unwrap_or_default();
         let file = match unquote(rest) {
+            // With -g, gcc says behind the first marker in which directory it works.
+            Some(name) if name.ends_with("//") && self.runs.len() == 1 => return true,
             Some(name) => self.file(name),
             None => match self.runs.last() {
                 Some(run) => run.file,
@@ -180,6 +182,12 @@ mod tests {
         assert_eq!(text, of_lines("# 9 \"b.c\" 2\n\nint a;\n#line 7\n b;\n", 0));
         assert_ne!(text, of_lines("# 1 \"a.c\"\nint a; b;", 0));
         assert_ne!(text, of_lines("# 1 \"a.c\"\nint a;\n#pragma b\n b;", 0));
+    }
+
+    #[test]
+    fn the_directory_of_a_compile_is_no_file() {
+        let text = "# 0 \"a.c\"\n# 1 \"/some/where//\"\n# 0 \"<built-in>\"\n# 1 \"a.c\"\nint a;\n";
+        assert_eq!(lex(text.as_bytes()).lines.files, ["a.c", "<built-in>"]);
     }
 
     #[test]
