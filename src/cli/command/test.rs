@@ -86,6 +86,9 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let mut selected = selecting::select(&workspace, &history, &tests, project, Algorithm::Auto)?;
     selected.report.hints.extend(said);
     printer::tell(&text::selection(&selected.report, Stream::Err.style()));
+    if args.all {
+        printer::tell("all of them are run, as asked for\n");
+    }
     let saved = saved(&selected.report);
     // What can be affected is known for one version only.
     let plan = plan.filter(|plan| plan.version == history.id());
