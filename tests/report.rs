@@ -142,6 +142,37 @@ fn the_sample_before_and_after_its_tests() {
     assert!(text(&after["procedures/1.html"]).contains("line 47, 3 tests, differs"));
 }
 
+/// By what it declares, by who uses it: a file need not have code in it to select tests.
+#[test]
+fn the_summary_counts_the_tests_behind_every_changed_file() {
+    let project = Project::empty();
+    project.write("shape.h", "struct shape { int width; int height; };\n");
+    project.write(
+        "main.c",
+        "#include <stdio.h>\n#include \"shape.h\"\nint main(int argc, char **argv)\n{\n    struct shape s = {argc, 2};\n    \
+         (void)argv;\n    if (argc > 1)\n        printf(\"%d\\n\", s.width);\n    return 0;\n}\n",
+    );
+    project.write("data.txt", "1\n");
+    project.write("Makefile", "prog: main.c shape.h\n\t$(CC) -g -O1 -o prog main.c\n");
+    project.write_config();
+    project.write("tests.list", "reads cat data.txt && ./prog\nprints ./prog a\nnothing ./prog\n");
+    project.record();
+    project.write("data.txt", "2\n");
+    let pages = report(&project);
+    let index = text(&pages["index.html"]);
+    assert!(index.contains("data.txt changed: selects the tests that use it01"), "{index}");
+    assert!(!index.contains("Did not pass"), "{index}");
+    assert!(!text(&pages["files.html"]).contains(" . "), "the directory is no source");
+    project.write("shape.h", "struct shape { long width; int height; };\n");
+    let index = text(&report(&project)["index.html"]);
+    let row = index.split("shape.h changed").nth(1).unwrap_or_else(|| panic!("{index}"));
+    assert!(!row.trim_start().starts_with(": compared procedure by procedure00"), "{index}");
+    project.write("tests.list", "reads false\nprints ./prog a\nnothing ./prog\n");
+    project.edgewise(&["test"]);
+    let index = text(&report(&project)["index.html"]);
+    assert!(index.contains("Did not pass 1 "), "{index}");
+}
+
 #[test]
 fn old_sources_come_from_git_if_they_are_the_recorded_ones() {
     let project = sample();
@@ -341,6 +372,7 @@ fn large() -> (Site, String) {
             true => (0..20).map(|procedure| html::Why::Danger { procedure, danger: 0 }).collect(),
             false => Vec::new(),
         },
+        has_failed: false,
         last: Some((String::from("passed"), Duration::from_millis(20))),
         enters: Vec::new(),
     };

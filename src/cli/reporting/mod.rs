@@ -14,7 +14,7 @@ use super::uses;
 use super::versions;
 use super::workspace::Workspace;
 use crate::history::History;
-use crate::history::format::FileState;
+use crate::history::format::{FileState, Outcome};
 use crate::history::store::StoreError;
 use crate::ids::{Fingerprint, TestId};
 use crate::report::gaps;
@@ -156,12 +156,15 @@ fn add_tests(
     let mut places = FxHashMap::default();
     for (place, (verdict, id, test)) in ordered.into_iter().enumerate() {
         places.extend(id.map(|id| (id, place)));
-        let last = history.test(&test.name).map(|known| {
+        let known = history.test(&test.name);
+        let has_failed =
+            known.is_some_and(|known| !matches!(known.outcome, Outcome::Passed | Outcome::Skipped));
+        let last = known.map(|known| {
             let time = Duration::from_millis(known.milliseconds);
             (explaining::outcome(known.outcome).to_string(), time)
         });
         let (name, reasons, enters) = (test.name.clone(), Vec::new(), Vec::new());
-        site.tests.push(Test { name, verdict, reasons, last, enters });
+        site.tests.push(Test { name, verdict, reasons, last, has_failed, enters });
     }
     places
 }

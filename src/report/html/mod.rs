@@ -78,6 +78,8 @@ pub struct Test {
     pub reasons: Vec<Why>,
     /// What became of it the last time, and how long that took.
     pub last: Option<(String, Duration)>,
+    /// Whether it ran the last time, and did not pass.
+    pub has_failed: bool,
     /// Changed procedures that it enters.
     pub enters: Vec<usize>,
 }

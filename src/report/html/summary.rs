@@ -1,7 +1,7 @@
 //! The first page: how much was selected, for which changes, and what is missing.
 
 use super::frame::Frame;
-use super::{Page, Site, Verdict};
+use super::{ChangedFile, Page, Site, Verdict};
 use crate::report::text::counted;
 use crate::report::time::span;
 use std::collections::BTreeSet;
@@ -51,7 +51,12 @@ fn figures(frame: &mut Frame<'_>) {
         (
             "Time saved",
             span(saved),
-            format!("{:.0} % of {}, by the last times of {known} tests", part * 100.0, span(total)),
+            format!(
+                "{:.0} % of {}, by the last times of {}",
+                part * 100.0,
+                span(total),
+                counted(known, "test")
+            ),
         ),
         (
             "Changed procedures",
@@ -69,7 +74,18 @@ fn figures(frame: &mut Frame<'_>) {
         figures.push((
             "Gaps",
             gaps.to_string(),
-            String::from("places in new or changed code that no test reaches"),
+            String::from(match site.missing.is_empty() {
+                true => "places in new or changed code that no test reaches",
+                false => "places that no test reaches, in what could be compared: see above",
+            }),
+        ));
+    }
+    let failed = site.tests.iter().filter(|test| test.has_failed).count();
+    if failed > 0 {
+        figures.push((
+            "Did not pass",
+            failed.to_string(),
+            String::from("the last time: they stay selected until they do"),
         ));
     }
     frame.html.begin("section").attr("aria-label", "Figures").begin("dl").attr("class", "figures");
@@ -113,11 +129,9 @@ fn changes_by_file(frame: &mut Frame<'_>) {
             frame.html.link("changes.html", format_args!("{} more", procedures.len() - 20));
         }
         frame.html.end();
-        let dangers = procedures.iter().flat_map(|at| &site.procedures[*at].dangers);
-        let tests: BTreeSet<usize> =
-            dangers.clone().flat_map(|danger| &danger.tests).copied().collect();
-        frame.number(dangers.count());
-        frame.number(tests.len());
+        let (dangers, tests) = behind(site, file, known);
+        frame.number(dangers);
+        frame.number(tests);
         frame.html.end();
     }
     frame.end_table();
@@ -127,6 +141,28 @@ fn changes_by_file(frame: &mut Frame<'_>) {
         frame.html.link("changes.html", "all changes").end();
     }
     frame.html.end();
+}
+
+/// The dangerous edges that a changed file has to do with, and the tests that are selected for it:
+/// by its code, by what it declares, or for using it.
+fn behind(site: &Site, file: &str, known: Option<&ChangedFile>) -> (usize, usize) {
+    let declared = format!("({file}:");
+    let mut tests: BTreeSet<usize> = BTreeSet::new();
+    let mut edges = 0;
+    for procedure in &site.procedures {
+        for danger in &procedure.dangers {
+            if procedure.file == file || danger.reason.because.contains(&declared) {
+                edges += 1;
+                tests.extend(&danger.tests);
+            }
+        }
+    }
+    if let Some(change) = known {
+        let begin = format!("{file} {}", change.verb);
+        let others = site.others.iter().filter(|other| other.what.starts_with(&begin));
+        others.for_each(|other| tests.extend(&other.tests));
+    }
+    (edges, tests.len())
 }
 
 fn selected(frame: &mut Frame<'_>) {
