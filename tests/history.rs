@@ -143,7 +143,7 @@ fn an_update_that_did_not_begin_here_hides_no_failure() {
     std::fs::copy(history_of(&project), project.path("failed.out")).unwrap();
     let output = project.edgewise(&["history", "merge", "--update", "older.out"]);
     assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stderr(&output).contains("t/one: it failed here"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("t/one: it did not pass here"), "{}", stderr(&output));
     assert_eq!(project.selected(), ["one"]);
     // Put right by somebody who began with what we know.
     project.ok(&["run", "one"]);

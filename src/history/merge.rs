@@ -45,7 +45,7 @@ pub fn merge_beyond(
             }
             if !is_later && test.is_clean() && known.is_some_and(|known| !known.is_clean()) {
                 let what =
-                    "it failed here, and may have passed elsewhere before: it stays selected";
+                    "it did not pass here, and may have passed elsewhere before: it stays selected";
                 merged.conflicts.push((name.clone(), what));
                 continue;
             }
