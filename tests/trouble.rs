@@ -248,31 +248,34 @@ fn a_name_that_a_test_took_counts_when_somebody_else_takes_it() {
 #include <unistd.h>
 int main(int argc, char **argv)
 {
-    const char *how = argv[1];
+    const char *how = argv[1], *taken = argv[2];
     int fails = 0;
     if (!strcmp(how, \"create\"))
-        fails = open(\"taken\", O_RDWR | O_CREAT, 0644) < 0;
+        fails = open(taken, O_RDWR | O_CREAT, 0644) < 0;
     else if (!strcmp(how, \"exclusive\"))
-        fails = open(\"taken\", O_RDWR | O_CREAT | O_EXCL, 0644) < 0;
+        fails = open(taken, O_RDWR | O_CREAT | O_EXCL, 0644) < 0;
     else if (!strcmp(how, \"append\"))
-        fails = !fopen(\"taken\", \"a+\");
+        fails = !fopen(taken, \"a+\");
     else if (!strcmp(how, \"directory\"))
-        fails = mkdir(\"taken\", 0755);
+        fails = mkdir(taken, 0755);
     else if (!strcmp(how, \"link\"))
-        fails = symlink(\"nowhere\", \"taken\");
+        fails = symlink(\"nowhere\", taken);
     else
-        fails = !fopen(\"taken\", \"w\");
-    remove(\"taken\");
+        fails = !fopen(taken, \"w\");
+    remove(taken);
     return fails;
 }
 ";
     let names = ["create", "exclusive", "append", "directory", "link"];
-    let tests: String = names.iter().map(|name| format!("{name} ./prog {name}\n")).collect();
+    let tests: String = names.iter().map(|how| format!("{how} ./prog {how} {how}.taken\n")).collect();
     let project = Project::of_source(source, &[]);
-    project.write("tests.list", &format!("{tests}empties ./prog empties\n"));
+    project.write("tests.list", &format!("{tests}empties ./prog empties empties.taken\n"));
     project.record();
     assert!(project.selected().is_empty());
-    project.write("taken", "x\n");
+    // A name for each: they run beside each other.
+    for how in names.iter().chain(&["empties"]) {
+        project.write(&format!("{how}.taken"), "x\n");
+    }
     let mut expected = names.to_vec();
     expected.sort_unstable();
     assert_eq!(project.selected(), expected);
