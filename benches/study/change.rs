@@ -1,5 +1,5 @@
 //! Changes of a subject: mutants of its sources, other versions of it, and edits of
-//! all that is not a source: flags, grammars, data, commands of tests, headers that
+//! all that is not a source: flags, the command that links, grammars, data, commands of tests, headers that
 //! come to stand before others.
 
 use super::mutants::Mutant;
@@ -22,6 +22,12 @@ pub enum Edit {
     Version(PathBuf),
     /// A flag more, in files that set CFLAGS.
     Flag(String, Vec<String>),
+    /// A word more for the linker, behind a text of a file.
+    Link {
+        flag: String,
+        file: String,
+        behind: String,
+    },
     /// A text in the place of another in a file.
     Text {
         file: String,
@@ -35,10 +41,14 @@ pub enum Edit {
 
 pub const VERSION: &str = "version";
 pub const FLAG: &str = "flag";
+pub const LINK: &str = "link command";
 pub const GRAMMAR: &str = "grammar";
 pub const DATA: &str = "file of a test";
 pub const COMMAND: &str = "command of a test";
 pub const SHADOW: &str = "header before another";
+
+/// What builds everything again.
+pub const COSTLY: [&str; 4] = [FLAG, LINK, GRAMMAR, SHADOW];
 
 impl Change {
     /// The same for the same change of the same subject.
@@ -47,7 +57,7 @@ impl Change {
             Edit::Mutant(mutant) => format!("{mutant:?}"),
             Edit::Shadow(mutant, to) => format!("{to} {mutant:?}"),
             Edit::Version(path) => path.file_name().unwrap_or_default().to_string_lossy().into(),
-            Edit::Flag(flag, _) => flag.clone(),
+            Edit::Flag(flag, _) | Edit::Link { flag, .. } => flag.clone(),
             Edit::Text { file, at, before, after } => format!("{file} {at} {before} {after}"),
             Edit::Commands(names) => names.join(" "),
         };
@@ -60,7 +70,7 @@ impl Change {
             Edit::Mutant(mutant) => mutant.to_string(),
             Edit::Shadow(mutant, to) => format!("as {to}: {mutant}"),
             Edit::Version(path) => path.file_name().unwrap_or_default().to_string_lossy().into(),
-            Edit::Flag(flag, _) => flag.clone(),
+            Edit::Flag(flag, _) | Edit::Link { flag, .. } => flag.clone(),
             Edit::Text { file, at, before, after } => {
                 format!("{file}, byte {at}\n- {before}\n+ {after}")
             }
@@ -101,6 +111,12 @@ impl Change {
                 }
                 edited
             }
+            Edit::Link { flag, file, behind } => {
+                let text = read(file)?;
+                let edited = text.replace(behind, &format!("{behind} {flag} "));
+                anyhow::ensure!(edited != text, "{file} does not say {behind}");
+                vec![(file.clone(), edited.into_bytes())]
+            }
             Edit::Text { file, at, before, after } => {
                 let mut text = fs_err::read(base.join(file))?;
                 text.splice(*at..at + before.len(), after.bytes());
@@ -120,7 +136,7 @@ impl Change {
 
     /// Whether make does not see by itself what has to be built again.
     pub fn wants_clean_build(&self) -> bool {
-        matches!(self.edit, Edit::Flag(..) | Edit::Version(_))
+        matches!(self.edit, Edit::Flag(..) | Edit::Link { .. } | Edit::Version(_))
     }
 
     pub fn wants_build(&self) -> bool {

@@ -42,7 +42,7 @@ impl Plan {
         for (kind, of_kind) in &candidates {
             let quota = match *kind {
                 change::VERSION => of_kind.len(),
-                change::FLAG | change::GRAMMAR | change::SHADOW => of_kind.len().min(costly),
+                kind if change::COSTLY.contains(&kind) => of_kind.len().min(costly),
                 _ => 0,
             };
             quotas.insert(*kind, quota);
@@ -53,11 +53,8 @@ impl Plan {
             let before = left;
             for (kind, of_kind) in &candidates {
                 let quota = quotas.entry(kind).or_default();
-                let is_costly = matches!(
-                    *kind,
-                    change::VERSION | change::FLAG | change::GRAMMAR | change::SHADOW
-                );
-                if !is_costly && left > 0 && *quota < of_kind.len() {
+                let is_apart = *kind == change::VERSION || change::COSTLY.contains(kind);
+                if !is_apart && left > 0 && *quota < of_kind.len() {
                     *quota += 1;
                     left -= 1;
                 }
@@ -144,6 +141,14 @@ pub fn candidates(
     let flags = description.flags.iter();
     let flags = flags.map(|flag| Edit::Flag(flag.clone(), description.flag_files.clone()));
     add(&mut all, change::FLAG, flags);
+    if let Some([file, behind]) = &description.link_place {
+        let links = description.links.iter().map(|[old, new]| Edit::Link {
+            flag: format!("-Wl,--defsym={old}={new}"),
+            file: file.clone(),
+            behind: behind.clone(),
+        });
+        add(&mut all, change::LINK, links);
+    }
     for (kind, patterns) in
         [(change::GRAMMAR, &description.grammars), (change::DATA, &description.data)]
     {

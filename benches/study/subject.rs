@@ -24,6 +24,12 @@ pub struct Description {
     pub flags: Vec<String>,
     #[serde(default)]
     pub flag_files: Vec<String>,
+    /// Pairs of procedures: the linker is to take the second for the first. And where its
+    /// words stand: a file, and what they follow there.
+    #[serde(default)]
+    pub links: Vec<[String; 2]>,
+    #[serde(default)]
+    pub link_place: Option<[String; 2]>,
     /// Directories with headers, each with one that is searched before it.
     #[serde(default)]
     pub shadows: Vec<[String; 2]>,

@@ -5,11 +5,14 @@ use super::outline::{self, Item, Part, Tokens};
 use super::replace::{self, CallTargets};
 use super::tokens::{Token, tokens};
 use super::{Edit, Kind, Mutant, Source};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 pub struct Finder<'a> {
     pub source: &'a Source,
     pub targets: &'a CallTargets,
+    /// How many files mention a word.
+    pub mentions: &'a BTreeMap<&'a str, usize>,
     pub found: Vec<Mutant>,
 }
 

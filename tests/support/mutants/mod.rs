@@ -14,7 +14,7 @@ mod whole;
 use find::Finder;
 use outline::Item;
 use replace::CallTargets;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
 use tokens::{Token, TokenKind, tokens};
@@ -49,6 +49,7 @@ pub enum Kind {
     Deleted,
     Constructor,
     LineMore,
+    Linkage,
 }
 
 impl Kind {
@@ -79,6 +80,7 @@ impl Kind {
             Kind::Deleted => "procedure deleted",
             Kind::Constructor => "constructor added",
             Kind::LineMore => "line more",
+            Kind::Linkage => "made static or global",
         }
     }
 
@@ -183,20 +185,35 @@ fn all(sources: &[Source]) -> Vec<Mutant> {
         items.iter().map(|item| (source.file.as_str(), item.head))
     });
     let targets = CallTargets::of(heads);
+    let mentions = mentions(&cut);
     let mut found = Vec::new();
     for ((source, directives, code), items) in cut.iter().zip(&items) {
-        let mut finder = Finder { source, targets: &targets, found: Vec::new() };
+        let mut finder =
+            Finder { source, targets: &targets, mentions: &mentions, found: Vec::new() };
         for directive in directives {
             finder.directive(directive);
         }
         for (number, item) in items.iter().enumerate() {
             finder.item(item);
-            finder.whole(item, items.get(number + 1), code);
+            finder.whole(number, items, code);
         }
         finder.file(code);
         found.append(&mut finder.found);
     }
     found
+}
+
+/// How many files mention a word, in code or in a directive.
+fn mentions<'a>(cut: &[(&Source, Vec<Token<'a>>, Vec<Token<'a>>)]) -> BTreeMap<&'a str, usize> {
+    let mut mentions = BTreeMap::new();
+    for (_, directives, code) in cut {
+        let is_part = |c: char| c == '_' || c.is_ascii_alphanumeric();
+        let in_directives = directives.iter().flat_map(|token| token.text.split(|c| !is_part(c)));
+        let words: BTreeSet<&str> =
+            code.iter().map(|token| token.text).chain(in_directives).collect();
+        words.into_iter().for_each(|word| *mentions.entry(word).or_default() += 1);
+    }
+    mentions
 }
 
 /// SplitMix64: the same everywhere, whatever the version of any crate.

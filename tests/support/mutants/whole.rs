@@ -1,5 +1,5 @@
 //! Edits of procedures as a whole, and of what stands beside them: moved, renamed,
-//! with other types in their heads, added, deleted; packed structures, typedefs,
+//! made static or global, with other types in their heads, added, deleted; packed structures, typedefs,
 //! constructors.
 
 use super::find::{Finder, range};
@@ -45,8 +45,9 @@ const ACTING: &[&str] = &[
 ];
 
 impl Finder<'_> {
-    /// Edits of an item as a whole; `next` is the one behind it.
-    pub fn whole(&mut self, item: &Item, next: Option<&Item>, code: Tokens) {
+    /// Edits of an item of a file as a whole.
+    pub fn whole(&mut self, number: usize, items: &[Item], code: Tokens) {
+        let item = &items[number];
         let is_header = self.source.file.ends_with(".h");
         if item.head[0].is("typedef") && !item.head.iter().any(|token| token.is("{")) {
             self.types(Kind::Typedef, item.head);
@@ -66,9 +67,10 @@ impl Finder<'_> {
             return;
         }
         self.types(Kind::Signature, item.head);
-        if let Some(next) = next {
+        if let Some(next) = items.get(number + 1) {
             self.moved(item, next);
         }
+        self.linkage(item, name, items, code);
         let is_static = item.head.iter().any(|token| token.is("static"));
         if is_static {
             self.renamed(item, name, code);
@@ -143,6 +145,35 @@ impl Finder<'_> {
         edits.push(inner);
         edits.sort_by_key(|edit| edit.range.start);
         self.add_edits(Kind::Renamed, edits);
+    }
+
+    /// Static if it was not, and the other way round, with an edit in it.
+    fn linkage(&mut self, item: &Item, name: &str, items: &[Item], code: Tokens) {
+        let is_keyword = |token: &&Token| token.is("static");
+        let mut edits = Vec::new();
+        if item.head.iter().any(|token| token.is("inline")) {
+            return;
+        }
+        if item.head.iter().any(|token| token.is("static")) {
+            let declarations = items.iter().filter(|other| self::name(other.head) == Some(name));
+            for keyword in declarations.filter_map(|other| other.head.iter().find(is_keyword)) {
+                edits.push(Edit { range: keyword.start..keyword.end(), after: String::new() });
+            }
+        } else {
+            let first = code.iter().find(|token| token.is(name)).map(|token| token.start);
+            let is_declared_here = first.is_some_and(|at| range(item.head).contains(&at));
+            if name == "main" || self.mentions.get(name) != Some(&1) || !is_declared_here {
+                return;
+            }
+            let start = range(item.head).start;
+            edits.push(Edit { range: start..start, after: String::from("static ") });
+        }
+        let Some(inner) = self.inner(item, &[]) else {
+            return;
+        };
+        edits.push(inner);
+        edits.sort_by_key(|edit| edit.range.start);
+        self.add_edits(Kind::Linkage, edits);
     }
 
     /// With another one in its place, wherever it was used.
