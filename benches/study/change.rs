@@ -45,6 +45,7 @@ pub const LINK: &str = "link command";
 pub const GRAMMAR: &str = "grammar";
 pub const DATA: &str = "file of a test";
 pub const COMMAND: &str = "command of a test";
+pub const UNPROBED: &str = "source without probes";
 pub const SHADOW: &str = "header before another";
 
 /// What builds everything again.

@@ -121,6 +121,12 @@ pub fn candidates(
             sources.push(Source { file, text });
         }
     }
+    let (unprobed, sources): (Vec<Source>, Vec<Source>) =
+        sources.into_iter().partition(|source| subject.unprobed.contains(&source.file));
+    let in_unprobed = mutants::mutants(&unprobed).into_iter();
+    let in_unprobed = in_unprobed.filter(|(kind, _)| *kind != Kind::LineMore);
+    let in_unprobed = spread(in_unprobed.flat_map(|(_, of_kind)| of_kind).collect());
+    add(&mut all, change::UNPROBED, in_unprobed.into_iter().map(Edit::Mutant));
     for (kind, of_kind) in mutants::mutants(&sources) {
         let mut changes = Vec::new();
         let mut unreached = 0;

@@ -48,6 +48,23 @@ impl Sum {
         }
     }
 
+    fn merge(&mut self, other: &Sum) {
+        self.changes += other.changes;
+        self.do_not_build += other.do_not_build;
+        self.hang += other.hang;
+        self.from_build += other.from_build;
+        self.tests += other.tests;
+        self.differ += other.differ;
+        self.numbers_only += other.numbers_only;
+        self.missed += other.missed;
+        for (technique, count) in &other.selected {
+            *self.selected.entry(technique.clone()).or_default() += count;
+        }
+        for (technique, count) in &other.missed_by {
+            *self.missed_by.entry(technique.clone()).or_default() += count;
+        }
+    }
+
     fn share(&self, technique: &str) -> f64 {
         let selected = self.selected.get(technique).copied().unwrap_or(0);
         selected as f64 / self.tests.max(1) as f64
@@ -75,6 +92,73 @@ impl Sum {
     }
 }
 
+/// Rows of "what selects what" in docs/safety.md that an edit can cause, with the kinds of
+/// changes that do.
+const ROWS: [(&str, &[&str]); 13] = [
+    (
+        "statements, conditions, cases",
+        &[
+            "statement deleted",
+            "condition negated",
+            "case label removed",
+            "operator",
+            "constant",
+            "returned value",
+            "call target",
+        ],
+    ),
+    (
+        "declarations and types",
+        &[
+            "type of a local",
+            "type of a field",
+            "order of fields",
+            "packed structure",
+            "typedef",
+            "enumerator",
+        ],
+    ),
+    ("macros and code in headers", &["macro", "code in a header"]),
+    ("global variables", &["global initialiser", "order in a table", "value in a table"]),
+    (
+        "procedures as a whole",
+        &[
+            "procedure added",
+            "procedure deleted",
+            "procedure renamed",
+            "procedure moved",
+            "made static or global",
+        ],
+    ),
+    ("signatures", &["signature"]),
+    ("what a program is made of", &["constructor added", change::LINK]),
+    ("flags and the description of the build", &[change::FLAG]),
+    ("files that sources are made of", &[change::GRAMMAR]),
+    ("a header before another", &[change::SHADOW]),
+    ("code without probes", &[change::UNPROBED]),
+    ("files that a test uses", &[change::DATA]),
+    ("how a test is started", &[change::COMMAND]),
+];
+/// Kinds that have to be seen as often, each by itself.
+const NAMED: [&str; 9] = [
+    "statement deleted",
+    "operator",
+    "constant",
+    "condition negated",
+    "case label removed",
+    "call target",
+    "macro",
+    "procedure moved",
+    "procedure renamed",
+];
+/// Pairs that have to differ in each row and in each of these kinds.
+const LEAST: usize = 100;
+/// What is no edit of a source.
+const BESIDE: [&str; 5] =
+    [change::FLAG, change::LINK, change::GRAMMAR, change::DATA, change::COMMAND];
+/// The largest subject, and how many mutants of it have to be compared.
+const LARGEST: (&str, usize) = ("tcl", 100);
+
 const HEAD: &str = "| | changes | do not build | with a test that hangs | pairs of change and test | differ | missed | \
 selected | by procedure | by file | by changed lines | missed by procedure | by file | by changed lines |\n\
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
@@ -83,9 +167,11 @@ selected | by procedure | by file | by changed lines | missed by procedure | by 
 struct Sums {
     all: Sum,
     mutants: Sum,
+    beside: Sum,
     versions: Sum,
     in_headers: Sum,
     by_subject: BTreeMap<String, Sum>,
+    mutants_of: BTreeMap<String, Sum>,
     by_kind: BTreeMap<String, Sum>,
 }
 
@@ -117,8 +203,8 @@ pub fn write(results: &Path, out: &Path) -> anyhow::Result<()> {
     ensure!(sums.all.changes > 0, "there are no results in {}", results.display());
     fs_err::write(out.join("outcome.csv"), csv)?;
     let json = serde_json::json!({
-        "all": sums.all, "mutants": sums.mutants, "versions": sums.versions,
-        "subjects": sums.by_subject, "kinds": sums.by_kind,
+        "all": sums.all, "mutants": sums.mutants, "no source": sums.beside,
+        "versions": sums.versions, "subjects": sums.by_subject, "kinds": sums.by_kind,
     });
     fs_err::write(out.join("outcome.json"), format!("{json:#}\n"))?;
     fs_err::write(out.join("tables.md"), sums.tables() + &path_table(&paths))?;
@@ -137,8 +223,15 @@ pub fn write(results: &Path, out: &Path) -> anyhow::Result<()> {
 impl Sums {
     fn add(&mut self, subject: &str, record: &Record) {
         self.all.add(record);
-        let is_version = record.kind == change::VERSION;
-        if is_version { &mut self.versions } else { &mut self.mutants }.add(record);
+        let of_class = match record.kind.as_str() {
+            change::VERSION => &mut self.versions,
+            kind if BESIDE.contains(&kind) => &mut self.beside,
+            _ => {
+                self.mutants_of.entry(subject.to_string()).or_default().add(record);
+                &mut self.mutants
+            }
+        };
+        of_class.add(record);
         if record.file.as_ref().is_some_and(|file| file.ends_with(".h")) {
             self.in_headers.add(record);
         }
@@ -152,6 +245,7 @@ impl Sums {
             text += &sum.row(name);
         }
         text += &self.mutants.row("all mutants");
+        text += &self.beside.row("all edits of what is no source");
         text += &self.versions.row("all versions");
         text += &self.all.row("all");
         let _ = write!(
@@ -163,7 +257,21 @@ impl Sums {
         for (name, sum) in &self.by_kind {
             text += &sum.row(name);
         }
-        text + &self.in_headers.row("any of these in a header")
+        text += &self.in_headers.row("any of these in a header");
+        let _ = write!(text, "\n{HEAD}");
+        for (name, sum) in self.by_row() {
+            text += &sum.row(name);
+        }
+        text
+    }
+
+    fn by_row(&self) -> Vec<(&'static str, Sum)> {
+        let of_row = |kinds: &[&str]| {
+            let mut sum = Sum::default();
+            kinds.iter().filter_map(|kind| self.by_kind.get(*kind)).for_each(|of| sum.merge(of));
+            sum
+        };
+        ROWS.iter().map(|(row, kinds)| (*row, of_row(kinds))).collect()
     }
 }
 
@@ -192,6 +300,20 @@ fn bars(sums: &Sums, paths: &BTreeMap<String, Vec<PathRecord>>) -> Bars {
     least(&mut bars, "mutants", sums.mutants.changes, 5_000);
     least(&mut bars, "pairs of versions", sums.versions.changes, 20);
     least(&mut bars, "pairs of change and test that differ", sums.all.differ, 20_000);
+    let of_kind = |kind: &'static str| (kind, sums.by_kind.get(kind).map_or(0, |sum| sum.differ));
+    let rows = sums.by_row().into_iter().map(|(row, sum)| (row, sum.differ));
+    let in_headers = ("edits of headers", sums.in_headers.differ);
+    let counts = rows.chain(NAMED.map(of_kind)).chain([in_headers]);
+    if let Some((kind, fewest)) = counts.min_by_key(|(_, differ)| *differ) {
+        least(&mut bars, &format!("of these where there are fewest ({kind})"), fewest, LEAST);
+    }
+    let largest = sums.mutants_of.get(LARGEST.0).map_or(0, |sum| sum.changes);
+    least(
+        &mut bars,
+        &format!("mutants of the largest subject ({})", LARGEST.0),
+        largest,
+        LARGEST.1,
+    );
     let sum = |algorithm: &str| -> usize {
         paths.values().flatten().filter_map(|record| record.selected.get(algorithm)).sum()
     };

@@ -46,6 +46,8 @@ pub struct Subject {
     pub versions: Vec<PathBuf>,
     /// The command that builds it.
     pub build: String,
+    /// Sources that are built without probes.
+    pub unprobed: Vec<String>,
 }
 
 /// A glob that stays within a directory unless it says `**`.
@@ -66,6 +68,9 @@ impl Subject {
         let config: toml::Table =
             toml::from_str(&fs_err::read_to_string(base.join("edgewise.toml"))?)?;
         let build = config["build"]["command"].as_str().context("no build command")?.to_string();
+        let skipped = config.get("instrument").and_then(|table| table["skip"].as_array());
+        let skipped = skipped.into_iter().flatten().filter_map(toml::Value::as_str);
+        let unprobed = skipped.map(String::from).collect();
         let mut versions = Vec::new();
         if let Ok(found) = fs_err::read_dir(directory.join("versions")) {
             for entry in found {
@@ -73,7 +78,7 @@ impl Subject {
             }
         }
         versions.sort();
-        Ok(Self { description, base, versions, build })
+        Ok(Self { description, base, versions, build, unprobed })
     }
 
     /// Files of the tree that one of the patterns matches, sorted.
