@@ -15,6 +15,8 @@ mod record;
 mod report;
 mod selection;
 mod subject;
+mod sums;
+mod tables;
 mod tests;
 mod tree;
 

@@ -1,144 +1,18 @@
 //! What all subjects came to: tables, CSV, JSON and plots.
 
-use super::change;
 use super::figures::Bars;
-use super::path::{self, ALGORITHMS, PathRecord};
+use super::path::{self, PathRecord};
 use super::plot::{self, Group};
 use super::record::{self, Record, State};
-use anyhow::ensure;
-use serde::Serialize;
+use super::sums::{Sum, Sums};
+use super::tables;
+use anyhow::{Context, ensure};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
 /// From the sharpest to the coarsest.
-const TECHNIQUES: [&str; 4] = ["auto", "procedure", "file", "changed lines"];
-
-/// Sums over changes.
-#[derive(Default, Clone, Serialize)]
-pub struct Sum {
-    changes: usize,
-    do_not_build: usize,
-    hang: usize,
-    from_build: usize,
-    tests: usize,
-    differ: usize,
-    numbers_only: usize,
-    missed: usize,
-    selected: BTreeMap<String, usize>,
-    missed_by: BTreeMap<String, usize>,
-}
-
-impl Sum {
-    fn add(&mut self, record: &Record) {
-        if record.state == State::DoesNotBuild {
-            self.do_not_build += 1;
-            return;
-        }
-        self.changes += 1;
-        self.hang += usize::from(record.hang > 0);
-        self.from_build += usize::from(record.built);
-        self.tests += record.tests;
-        self.differ += record.differ;
-        self.numbers_only += record.numbers_only;
-        self.missed += record.missed.len();
-        for (technique, answer) in &record.answers {
-            *self.selected.entry(technique.clone()).or_default() += answer.selected;
-            *self.missed_by.entry(technique.clone()).or_default() += answer.missed;
-        }
-    }
-
-    fn merge(&mut self, other: &Sum) {
-        self.changes += other.changes;
-        self.do_not_build += other.do_not_build;
-        self.hang += other.hang;
-        self.from_build += other.from_build;
-        self.tests += other.tests;
-        self.differ += other.differ;
-        self.numbers_only += other.numbers_only;
-        self.missed += other.missed;
-        for (technique, count) in &other.selected {
-            *self.selected.entry(technique.clone()).or_default() += count;
-        }
-        for (technique, count) in &other.missed_by {
-            *self.missed_by.entry(technique.clone()).or_default() += count;
-        }
-    }
-
-    fn share(&self, technique: &str) -> f64 {
-        let selected = self.selected.get(technique).copied().unwrap_or(0);
-        selected as f64 / self.tests.max(1) as f64
-    }
-
-    fn row(&self, name: &str) -> String {
-        let mut row = format!(
-            "| {name} | {} | {} | {} | {} | {} | {} |",
-            self.changes, self.do_not_build, self.hang, self.tests, self.differ, self.missed
-        );
-        for technique in TECHNIQUES {
-            let _ = write!(row, " {:.1} % |", self.share(technique) * 100.0);
-        }
-        for technique in &TECHNIQUES[1..] {
-            let _ = write!(row, " {} |", self.missed_by.get(*technique).copied().unwrap_or(0));
-        }
-        row.push('\n');
-        row
-    }
-
-    fn group(&self, name: &str) -> Group {
-        let mut values = vec![self.differ as f64 / self.tests.max(1) as f64];
-        values.extend(TECHNIQUES.map(|technique| self.share(technique)));
-        Group { name: name.to_string(), values }
-    }
-}
-
-/// Rows of "what selects what" in docs/safety.md that an edit can cause, with the kinds of
-/// changes that do.
-const ROWS: [(&str, &[&str]); 13] = [
-    (
-        "statements, conditions, cases",
-        &[
-            "statement deleted",
-            "condition negated",
-            "case label removed",
-            "operator",
-            "constant",
-            "returned value",
-            "call target",
-        ],
-    ),
-    (
-        "declarations and types",
-        &[
-            "type of a local",
-            "type of a field",
-            "order of fields",
-            "packed structure",
-            "typedef",
-            "enumerator",
-        ],
-    ),
-    ("macros and code in headers", &["macro", "code in a header"]),
-    ("global variables", &["global initialiser", "order in a table", "value in a table"]),
-    (
-        "procedures as a whole",
-        &[
-            "procedure added",
-            "procedure deleted",
-            "procedure renamed",
-            "procedure moved",
-            "made static or global",
-        ],
-    ),
-    ("signatures", &["signature"]),
-    ("what a program is made of", &["constructor added", change::LINK]),
-    ("flags and the description of the build", &[change::FLAG]),
-    ("files that sources are made of", &[change::GRAMMAR]),
-    ("a header before another", &[change::SHADOW]),
-    ("code without probes", &[change::UNPROBED]),
-    ("files that a test uses", &[change::DATA]),
-    ("how a test is started", &[change::COMMAND]),
-];
+pub const TECHNIQUES: [&str; 4] = ["auto", "procedure", "file", "changed lines"];
 /// Kinds that have to be seen as often, each by itself.
 const NAMED: [&str; 9] = [
     "statement deleted",
@@ -153,27 +27,12 @@ const NAMED: [&str; 9] = [
 ];
 /// Pairs that have to differ in each row and in each of these kinds.
 const LEAST: usize = 100;
-/// What is no edit of a source.
-const BESIDE: [&str; 5] =
-    [change::FLAG, change::LINK, change::GRAMMAR, change::DATA, change::COMMAND];
 /// The largest subject, and how many mutants of it have to be compared.
 const LARGEST: (&str, usize) = ("tcl", 100);
 
-const HEAD: &str = "| | changes | do not build | with a test that hangs | pairs of change and test | differ | missed | \
-selected | by procedure | by file | by changed lines | missed by procedure | by file | by changed lines |\n\
-|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
-
-#[derive(Default)]
-struct Sums {
-    all: Sum,
-    mutants: Sum,
-    beside: Sum,
-    versions: Sum,
-    in_headers: Sum,
-    by_subject: BTreeMap<String, Sum>,
-    mutants_of: BTreeMap<String, Sum>,
-    by_kind: BTreeMap<String, Sum>,
-}
+/// Around what is written into the page.
+const MARKS: [&str; 2] =
+    ["<!-- figures, written by scripts/study report -->\n", "<!-- end of figures -->\n"];
 
 pub fn write(results: &Path, out: &Path) -> anyhow::Result<()> {
     fs_err::create_dir_all(out)?;
@@ -207,72 +66,35 @@ pub fn write(results: &Path, out: &Path) -> anyhow::Result<()> {
         "versions": sums.versions, "subjects": sums.by_subject, "kinds": sums.by_kind,
     });
     fs_err::write(out.join("outcome.json"), format!("{json:#}\n"))?;
-    fs_err::write(out.join("tables.md"), sums.tables() + &path_table(&paths))?;
+    fs_err::write(out.join("tables.md"), tables::all(&sums) + &tables::paths(&paths))?;
     let series = ["differ", "edgewise", "procedure", "file", "changed lines"];
     let groups = |sums: &BTreeMap<String, Sum>| -> Vec<Group> {
-        sums.iter().map(|(name, sum)| sum.group(name)).collect()
+        sums.iter().map(|(name, sum)| group(name, sum)).collect()
     };
     let title = "Tests that behave differently, and tests selected, of all";
     fs_err::write(out.join("subjects.svg"), plot::bars(title, &series, &groups(&sums.by_subject)))?;
     fs_err::write(out.join("kinds.svg"), plot::bars(title, &series, &groups(&sums.by_kind)))?;
-    print!("{}{}", sums.tables(), path_table(&paths));
+    let page = out.with_extension("md");
+    let text = fs_err::read_to_string(&page)?;
+    let figures = format!("{}{}", tables::short(&sums), tables::paths(&paths));
+    fs_err::write(&page, in_page(&text, &figures).context("the page has no place for figures")?)?;
+    print!("{}{}", tables::all(&sums), tables::paths(&paths));
     bars(&sums, &paths).print();
     Ok(())
 }
 
-impl Sums {
-    fn add(&mut self, subject: &str, record: &Record) {
-        self.all.add(record);
-        let of_class = match record.kind.as_str() {
-            change::VERSION => &mut self.versions,
-            kind if BESIDE.contains(&kind) => &mut self.beside,
-            _ => {
-                self.mutants_of.entry(subject.to_string()).or_default().add(record);
-                &mut self.mutants
-            }
-        };
-        of_class.add(record);
-        if record.file.as_ref().is_some_and(|file| file.ends_with(".h")) {
-            self.in_headers.add(record);
-        }
-        self.by_subject.entry(subject.to_string()).or_default().add(record);
-        self.by_kind.entry(record.kind.clone()).or_default().add(record);
-    }
+/// The page with other figures in it.
+fn in_page(page: &str, figures: &str) -> Option<String> {
+    let [begin, end] = MARKS;
+    let (before, rest) = page.split_once(begin)?;
+    let (_, after) = rest.split_once(end)?;
+    Some(format!("{before}{begin}\n{figures}\n{end}{after}"))
+}
 
-    fn tables(&self) -> String {
-        let mut text = String::from(HEAD);
-        for (name, sum) in &self.by_subject {
-            text += &sum.row(name);
-        }
-        text += &self.mutants.row("all mutants");
-        text += &self.beside.row("all edits of what is no source");
-        text += &self.versions.row("all versions");
-        text += &self.all.row("all");
-        let _ = write!(
-            text,
-            "\nLooked at from a build as well: {} changes. Different in nothing but numbers of lines, and selected with \
-             `strict-lines`: {} pairs.\n\n{HEAD}",
-            self.all.from_build, self.all.numbers_only
-        );
-        for (name, sum) in &self.by_kind {
-            text += &sum.row(name);
-        }
-        text += &self.in_headers.row("any of these in a header");
-        let _ = write!(text, "\n{HEAD}");
-        for (name, sum) in self.by_row() {
-            text += &sum.row(name);
-        }
-        text
-    }
-
-    fn by_row(&self) -> Vec<(&'static str, Sum)> {
-        let of_row = |kinds: &[&str]| {
-            let mut sum = Sum::default();
-            kinds.iter().filter_map(|kind| self.by_kind.get(*kind)).for_each(|of| sum.merge(of));
-            sum
-        };
-        ROWS.iter().map(|(row, kinds)| (*row, of_row(kinds))).collect()
-    }
+fn group(name: &str, sum: &Sum) -> Group {
+    let mut values = vec![sum.differ as f64 / sum.tests.max(1) as f64];
+    values.extend(TECHNIQUES.map(|technique| sum.share(technique)));
+    Group { name: name.to_string(), values }
 }
 
 /// What has to be met.
@@ -354,37 +176,4 @@ fn line(csv: &mut String, subject: &str, record: &Record) {
         let _ = write!(csv, ",{selected}");
     }
     csv.push('\n');
-}
-
-/// What each algorithm selects of the tests whose path differs, and how often a node
-/// has several counterparts.
-fn path_table(paths: &BTreeMap<String, Vec<PathRecord>>) -> String {
-    if paths.is_empty() {
-        return String::new();
-    }
-    let mut text = String::from("\n| | changes |");
-    ALGORITHMS.iter().for_each(|algorithm| text.push_str(&format!(" {algorithm} |")));
-    text += " auto / path | procedures walked | with several counterparts |\n|---|--:|";
-    text += &"--:|".repeat(ALGORITHMS.len() + 3);
-    text.push('\n');
-    let all: Vec<&PathRecord> = paths.values().flatten().collect();
-    for (name, records) in paths {
-        text += &path_row(name, &records.iter().collect::<Vec<_>>());
-    }
-    text + &path_row("all", &all)
-}
-
-fn path_row(name: &str, records: &[&PathRecord]) -> String {
-    let sum = |algorithm: &str| -> usize {
-        records.iter().filter_map(|record| record.selected.get(algorithm)).sum()
-    };
-    let mut row = format!("| {name} | {} |", records.len());
-    for algorithm in ALGORITHMS {
-        let _ = write!(row, " {} |", sum(algorithm));
-    }
-    let walked: u64 = records.iter().map(|record| record.walked).sum();
-    let multiply: u64 = records.iter().map(|record| record.multiply_visited).sum();
-    let ratio = sum("auto") as f64 / sum("path").max(1) as f64;
-    let _ = writeln!(row, " {ratio:.3} | {walked} | {multiply} |");
-    row
 }
