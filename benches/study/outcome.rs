@@ -11,7 +11,7 @@ use super::tests::{self, Outcome};
 use super::tree::{self, Tree};
 use anyhow::{Context, ensure};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -88,6 +88,7 @@ impl Baseline {
             fs_err::write(config, text)?;
             let plain_tree = Tree::copy_of(&subject.base, &plain)?;
             ensure!(plain_tree.build(&subject.build)?, "the subject does not build");
+            ensure_builds_itself(&subject, &work.join("broken"))?;
             edgewise.ok(&recorded, &["build"])?;
             // One after the other, as they run here: they share a directory for what they make.
             edgewise.run(&recorded, &["run", "-j", "1"])?;
@@ -123,6 +124,18 @@ impl Baseline {
         }
         Ok(())
     }
+}
+
+/// A build that knows where it was configured builds something else: edits of a copy
+/// would change nothing.
+fn ensure_builds_itself(subject: &Subject, copy: &Path) -> anyhow::Result<()> {
+    let broken = Tree::copy_of(&subject.base, copy)?;
+    let sources = subject.files(&subject.description.sources)?;
+    for file in sources.iter().filter(|file| file.ends_with(".c")) {
+        broken.write(file, b"#error This is no version of the subject.\n")?;
+    }
+    ensure!(!broken.build(&subject.build)?, "a copy of the subject builds sources of another");
+    Ok(fs_err::remove_dir_all(copy)?)
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
