@@ -370,3 +370,63 @@ x.o: x.c
     ]);
     miss.edit("x.c", "return n", "return n + 1", ALL);
 }
+
+/// A link takes a name from the first that has it. A member of an archive that defines
+/// it for the first time becomes part of a program that had no use for it.
+#[test]
+fn a_member_that_defines_a_name_of_the_c_library() {
+    let makefile = "\
+all: prog1 prog2
+prog%: m%.o libx.a
+\t$(CC) -o $@ $< -L. -lx
+libx.a: x1.o x2.o
+\trm -f $@; ar rcs $@ $^
+%.o: %.c
+\t$(CC) -w -fno-builtin -O1 -c -o $@ $<
+";
+    let main = "#include <stdio.h>\n#include <stdlib.h>\nint f(int), g(int);\n";
+    let one = format!("{main}int main(void) {{ printf(\"%d\\n\", f(abs(-3))); return 0; }}\n");
+    let two = format!("{main}int main(void) {{ printf(\"%d\\n\", g(3)); return 0; }}\n");
+    let files = [
+        ("Makefile", makefile),
+        ("x1.c", "int f(int n) { return n; }\n"),
+        ("x2.c", "int g(int n) { return n; }\n"),
+        ("m1.c", &one),
+        ("m2.c", &two),
+    ];
+    let tests = "one ./prog1\ntwo ./prog2\n";
+    let miss = recorded(tests, &files);
+    let defined = |name: &str| format!("int g(int n) {{ return n; }}\n{name}\n");
+    // Nobody asks for this one.
+    miss.project.write("x2.c", &defined("int h(int n) { return n; }"));
+    assert!(miss.project.selected().is_empty());
+    miss.project.write("x2.c", &defined("int abs(int n) { return 7; }"));
+    miss.expect(&["one"]);
+    let asm = "__asm__(\".globl abs\\nabs:\\n\\tmovl $7, %eax\\n\\tret\\n\");";
+    let miss = recorded(tests, &files);
+    miss.project.write("x2.c", &defined(asm));
+    miss.expect(&["one"]);
+}
+
+/// What a source defines no more a link takes from another member, with all that this
+/// one does by itself.
+#[test]
+fn a_member_that_takes_the_place_of_another() {
+    let makefile = "\
+prog: main.o libx.a
+\t$(CC) -o $@ main.o -L. -lx
+libx.a: x1.o x2.o
+\trm -f $@; ar rcs $@ $^
+%.o: %.c
+\t$(CC) -w -O1 -c -o $@ $<
+";
+    let constructor = "#include <stdio.h>\n__attribute__((constructor)) static void hello(void) { \
+                       puts(\"hello\"); }\nint f(int n) { return n; }\n";
+    let miss = Miss::new(&[
+        ("Makefile", makefile),
+        ("x1.c", "int f(int n) { return n; }\nint g(int n) { return n; }\n"),
+        ("x2.c", constructor),
+        ("main.c", &main_with("int f(int), g(int);", "printf(\"%d\\n\", a ? f(a) : g(2));")),
+    ]);
+    miss.edit("x1.c", "int f(int n) { return n; }", "", ALL);
+}

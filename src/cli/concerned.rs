@@ -10,6 +10,7 @@ use crate::history::store::StoreError;
 use crate::ids::Fingerprint;
 use crate::select::changes::ChangedDefinitions;
 use crate::select::one_path::SPLITTERS;
+use crate::select::program::empty_composition;
 use crate::select::version::{ProgramVersion, UnitVersion};
 use crate::select::{Comparison, Edits, NewProgram};
 use crate::trace::module::LOOK_UPS;
@@ -61,16 +62,27 @@ pub fn comparisons(
     }
     let pairs: Vec<&Pair<'_>> = changed.iter().map(|(_, pair)| pair).collect();
     let index = OnceCell::new();
-    let mut search = Search { history, summaries, units: &mut sources.units, pairs, index };
+    let mut search = Search {
+        history,
+        summaries,
+        units: &mut sources.units,
+        pairs,
+        index,
+        may_join_others: false,
+    };
     let mut concerned = search.concerned()?;
     if extent == Extent::Whole && !concerned.is_empty() {
         concerned = search.everything();
     }
+    let may_join_others = search.may_join_others;
     for (id, pair) in &changed {
         let is_concerned = |unit: &Fingerprint| concerned.contains(unit);
         let same_frame =
             pair.old.link == pair.now.link && pair.old.outside_names == pair.now.outside_names;
-        if same_frame && !pair.old.units.iter().chain(&pair.now.units).any(is_concerned) {
+        if same_frame
+            && !may_join_others
+            && !pair.old.units.iter().chain(&pair.now.units).any(is_concerned)
+        {
             continue;
         }
         let (old, new) = pair.versions(history, &mut sources.units, &is_concerned)?;
@@ -122,6 +134,9 @@ struct Search<'a> {
     pairs: Vec<&'a Pair<'a>>,
     /// Units of the old programs that define or mention each name.
     index: OnceCell<FxHashMap<&'a str, Vec<Fingerprint>>>,
+    /// A unit knows other names than before: a link may take it for programs that do not
+    /// have it.
+    may_join_others: bool,
 }
 
 impl<'a> Search<'a> {
@@ -176,6 +191,12 @@ impl<'a> Search<'a> {
         let new = now.difference(&old).copied().collect();
         let (before, after) = (self.names(&gone)?, self.names(&new)?);
         concerned.extend(gone.iter().chain(&new));
+        self.may_join_others |= !after.is_subset(&before);
+        for id in gone.iter().chain(&new) {
+            let unit = self.units.get(self.history, *id)?;
+            self.may_join_others |=
+                unit.is_none_or(|unit| unit.index.composition != empty_composition());
+        }
         // In another order, another of several definitions may come first.
         let places = |units: &[Fingerprint]| -> Vec<Option<Fingerprint>> {
             units.iter().map(|id| (old.contains(id) && now.contains(id)).then_some(*id)).collect()

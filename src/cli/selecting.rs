@@ -188,6 +188,16 @@ pub fn select(
     };
     let outcome = select::compare(&parts.comparisons, &matrix, &outside, options);
     matrix.finish()?;
+    // What is built shows what became part of a program.
+    if source == Source::Sources {
+        for (number, what) in select::link::joined(&parts.comparisons, &outside) {
+            let Comparison { old, tests, .. } = &parts.comparisons[number];
+            for test in tests {
+                let (program, what) = (old.path.clone(), what.clone());
+                selection.add(*test, Reason::Program { program, what, by: Rule::Link });
+            }
+        }
+    }
     for (test, reasons) in outcome.selected {
         let known = selection.reasons.entry(test).or_default();
         known.extend(reasons);

@@ -1,11 +1,12 @@
 //! What a link from archives may do: a name that is used for the first time can
-//! pull in a unit that the program did not have, and a name that is no longer
-//! used can leave one out. From sources this cannot be seen, only suspected.
+//! pull in a unit that the program did not have, and so can one that such a unit defines
+//! for the first time; a name that is no longer used can leave one out. From sources this
+//! cannot be seen, only suspected.
 
-use super::program::{Comparison, Outside, empty_composition};
+use super::program::{Comparison, NewProgram, Outside, empty_composition, pair_units};
 use super::rule::Rule;
 use super::version::{ProgramVersion, UnitVersion};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Why the set of units in a program may be another one, if so.
 pub fn changes_of_membership(
@@ -26,6 +27,12 @@ pub fn changes_of_membership(
     if let Some(name) = fresh.first() {
         found.push((Rule::Link, format!("it uses `{name}` now, which was no part of it")));
     }
+    let lost = comparison.old.units.iter().flat_map(|unit| names_defined(unit));
+    let lost = lost.filter(|name| used_now.contains(name) && !defined.contains(name));
+    if let Some(name) = lost.min() {
+        let what = format!("it uses `{name}`, which none of its sources defines any more");
+        found.push((Rule::Link, what));
+    }
     for unit in &comparison.old.units {
         // Only a unit that acts without being called is missed by nobody.
         if unit.index.composition == empty_composition() {
@@ -39,6 +46,78 @@ pub fn changes_of_membership(
         }
     }
     found
+}
+
+/// A unit that changed, seen from programs that do not have it.
+struct Beside<'c> {
+    now: &'c UnitVersion,
+    /// Names that it did not define before.
+    newly: Vec<&'c str>,
+    /// What it does by other means than names in C is not what it was.
+    acts_otherwise: bool,
+}
+
+/// Programs that may have a unit more, by their places, each with the reason: the unit
+/// is part of another program, and defines a name now that this one takes from elsewhere.
+/// A link that comes to it first in an archive takes it from there.
+pub fn joined(comparisons: &[Comparison], outside: &dyn Outside) -> Vec<(usize, String)> {
+    let beside: Vec<Beside<'_>> = comparisons.iter().flat_map(changed_units).collect();
+    let mut found = Vec::new();
+    for (number, comparison) in comparisons.iter().enumerate() {
+        let NewProgram::Version(new) = &comparison.new else { continue };
+        let mentioned: FxHashSet<&str> =
+            new.units.iter().flat_map(|unit| names_mentioned(unit)).collect();
+        let why = beside.iter().find_map(|unit| {
+            let Beside { now, newly, acts_otherwise } = unit;
+            if new.units.iter().any(|own| own.index.key == now.index.key) {
+                return None;
+            }
+            let source = &now.index.key.source;
+            if *acts_otherwise {
+                return Some(format!(
+                    "asm or the like in {source} changed, and may define a name that it uses"
+                ));
+            }
+            let takes =
+                |name: &&&str| mentioned.contains(**name) || outside.knows(comparison, name);
+            let name = newly.iter().find(takes)?;
+            Some(format!("{source} defines `{name}` now, and a link may take it from there"))
+        });
+        found.extend(why.map(|why| (number, why)));
+    }
+    found
+}
+
+/// Units of a program that are not what they were and that a link may take from an
+/// archive: what has a `main` stays away from other programs.
+fn changed_units(comparison: &Comparison) -> Vec<Beside<'_>> {
+    let NewProgram::Version(new) = &comparison.new else { return Vec::new() };
+    let old = &comparison.old;
+    let mut then: FxHashMap<usize, &UnitVersion> = FxHashMap::default();
+    for (unit, successor) in old.units.iter().zip(pair_units(old, new)) {
+        then.extend(successor.map(|successor| (successor.ix(), &**unit)));
+    }
+    let mut found = Vec::new();
+    for (ix, now) in new.units.iter().enumerate() {
+        let then = then.get(&ix);
+        if then.is_some_and(|then| then.fingerprint() == now.fingerprint()) || now.defines("main") {
+            continue;
+        }
+        let before: FxHashSet<&str> = then.iter().flat_map(|unit| names_defined(unit)).collect();
+        let newly: Vec<&str> = names_defined(now).filter(|name| !before.contains(name)).collect();
+        let composition = then.map_or(empty_composition(), |then| then.index.composition);
+        let acts_otherwise = now.index.composition != composition;
+        if acts_otherwise || !newly.is_empty() {
+            found.push(Beside { now, newly, acts_otherwise });
+        }
+    }
+    found
+}
+
+/// Names of the image that a unit uses or defines.
+fn names_mentioned(unit: &UnitVersion) -> impl Iterator<Item = &str> {
+    let symbols = unit.index.symbols.iter().filter(|symbol| !symbol.is_static);
+    names_defined(unit).chain(symbols.map(|symbol| symbol.name.as_str()))
 }
 
 /// Names that other units may take from a unit.

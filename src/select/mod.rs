@@ -9,7 +9,7 @@ mod culprit;
 pub mod exclude;
 pub mod explain;
 pub mod gaps;
-mod link;
+pub mod link;
 mod map;
 pub mod matrix;
 pub mod one_path;
