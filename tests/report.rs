@@ -254,6 +254,7 @@ fn the_page_of_a_header_says_who_depends_on_it() {
     assert!(said.contains("1 line here is gone"), "{said}");
     assert!(said.contains("Procedures elsewhere that are others because of it:"), "{said}");
     assert!(said.contains("area (area.c:2): 2 tests"), "{said}");
+    assert!(page.contains("#d1\">2 tests</a>"), "{page}");
     assert!(said.contains("2 tests are selected for it: t/one t/two"), "{said}");
     assert!(pages["index.html"].contains("#tests\">2</a>"), "{}", pages["index.html"]);
 

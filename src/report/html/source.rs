@@ -166,7 +166,11 @@ fn procedures(frame: &mut Frame<'_>, numbers: &[usize]) {
         frame.procedure(*number);
         frame.html.text(" (");
         frame.line(&procedure.file, procedure.line);
-        frame.html.text(format_args!("): {}", counted(procedure.selects(), "test"))).end();
+        frame.html.text("): ");
+        let is_listed = !procedure.dangers.is_empty();
+        let target = frame.site.procedure_href(*number).filter(|_| is_listed);
+        let target = target.map(|target| frame.to(format_args!("{target}#d1")));
+        frame.html.maybe_link(target, counted(procedure.selects(), "test")).end();
     }
     frame.html.end();
     if numbers.len() > SHOWN {
