@@ -124,3 +124,42 @@ fn nodes_have_the_lines_of_the_users_files() {
     assert_eq!(places("f"), ["main.c:5", "main.c:5", "main.c:5", "main.c:7", "main.c:9"]);
     assert!(lines("f")[3].1.starts_with("n = g(n + 1);"), "{:?}", lines("f"));
 }
+
+/// A command that builds nothing, where no project is, leaves nothing behind.
+#[test]
+fn a_build_of_nothing_keeps_nothing() {
+    let project = Project::empty();
+    for (command, code) in [("true", 0), ("false", 1), ("no-such-command", 2)] {
+        let output = project.edgewise(&["build", "--", command]);
+        assert_eq!(output.status.code(), Some(code), "{command}");
+        assert!(!project.path(".edgewise").exists(), "{command}");
+    }
+    let said = String::from_utf8(project.edgewise(&["build", "--", "true"]).stderr).unwrap();
+    assert!(said.contains("no edgewise.toml here or above") && said.contains("hint:"), "{said}");
+    // What made something may refer to our compilers, and what compiled something is a build.
+    project.ok(&["build", "--", "touch", "made"]);
+    assert!(project.path(".edgewise").exists());
+    let project = two_units();
+    std::fs::remove_dir_all(project.path(".edgewise")).ok();
+    project.ok(&["build", "--", "cc", "-c", "main.c"]);
+    assert!(project.path(".edgewise/builds.json").exists());
+}
+
+/// Where nothing was recorded, there is nothing to list, which is no error; to ask for a
+/// thing of it is one.
+#[test]
+fn without_a_history_there_is_nothing_to_show() {
+    let project = Project::empty();
+    project.write_config();
+    for arguments in [&["history", "show"][..], &["history", "log"]] {
+        let output = project.edgewise(arguments);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+        assert!(output.stdout.is_empty());
+        assert_eq!(said, "there is no history yet: `edgewise run` records one\n");
+    }
+    let output = project.edgewise(&["history", "show", "main"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("nothing is known of `main`") && said.contains("hint:"), "{said}");
+}

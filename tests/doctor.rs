@@ -109,6 +109,7 @@ fn all_is_well_after_a_run() {
     let expected = [
         "edgewise.toml: 1 suite, 2 tests\n",
         "1 unit, as when they were built",
+        "/cc, gcc (",
         "ld: 1 program, as when they were linked",
         "history: 2 tests, 1 version, ",
         "assumed, and how it is checked:\n  tests do the same every time",
@@ -195,6 +196,7 @@ fn a_damaged_history_is_said_to_be_so() {
         std::fs::write(&history, &whole[..cut]).unwrap();
         let expected = [
             "history: CANNOT BE USED: ",
+            "edgewise.toml: 1 suite, 2 tests\n",
             "prog: 1 unit\n",
             "mv .edgewise/history .edgewise/history.old && edgewise run",
         ];
@@ -318,13 +320,77 @@ fn a_program_that_is_not_what_its_sources_would_make() {
     let expected = [
         "1 \u{d7} stale program, until it is built again, `select --from-build` selects whoever ran it:\n  \
          prog: not built from main.c as that is now\n",
-        "prog is not what the sources would make\n         edgewise test\n",
+        "since the last run; tests that it concerns are selected:\n  \
+         1. prog is older than the sources, which were edited since\n         edgewise test\n\nOK\n",
     ];
-    assert_says(&project, TO_DO, &expected);
+    // An edit is no fault in how the project is set up.
+    assert_says(&project, OK, &expected);
+    let value = json(&project);
+    assert_eq!(
+        (&value["ok"], &value["everyday"][0]["command"]),
+        (&true.into(), &"edgewise test".into())
+    );
     project.ok(&["test"]);
-    assert_says(&project, OK, &[]);
+    assert!(!assert_says(&project, OK, &[]).contains("since the last run"));
     std::fs::rename(project.path("main.c"), project.path("main.out")).unwrap();
-    assert_says(&project, TO_DO, &["  prog: main.c, which it was built from, is gone\n"]);
+    assert_says(&project, OK, &["  prog: main.c, which it was built from, is gone\n"]);
+}
+
+/// A makefile that does not say what its target depends on: no build makes it right.
+#[test]
+fn a_program_that_builds_leave_as_it_was() {
+    let project = project();
+    project.write("Makefile", "prog:\n\t$(CC) -O2 -o prog main.c\n");
+    project.record();
+    project.edit("main.c", "\"more\"", "\"less\"");
+    assert_says(&project, OK, &["older than the sources"]);
+    project.ok(&["build"]);
+    let expected = ["prog is not what the sources would make, and the last build left it so"];
+    assert_says(&project, TO_DO, &expected);
+    assert_eq!(commands(&project), ["make clean && edgewise build"]);
+}
+
+/// What to do after a build that failed is to mend it, and the commands are the project's own.
+#[test]
+fn a_build_that_failed_is_told_in_the_words_of_the_project() {
+    let project = project();
+    project.edit("main.c", "return 0;", "return 0");
+    assert_eq!(project.says(&["build"]).0, 2);
+    let expected = [
+        "0 UNITS INSTRUMENTED: the last build failed",
+        "1. the last build failed with code 2: mend what it says\n         edgewise build\n",
+    ];
+    let said = assert_says(&project, TO_DO, &expected);
+    assert!(!said.contains("make clean"), "{said}");
+    project.edit("main.c", "return 0", "return 0;");
+    project.record();
+    assert_says(&project, OK, &[]);
+    // Later, with programs that are there, it belongs to the work.
+    project.edit("main.c", "return 0;", "return 0");
+    assert_eq!(project.says(&["build"]).0, 2);
+    assert_says(&project, OK, &["1. the last build failed with code 2"]);
+
+    let cmake = Project::empty();
+    cmake.write("main.c", "int main(void)\n{\n    return 0\n}\n");
+    cmake.write(
+        "CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.10)\nproject(p C)\nadd_executable(prog main.c)\n",
+    );
+    assert_eq!(
+        commands(&cmake)[1],
+        "edgewise build -- cmake -S . -B build-edgewise && edgewise build -- cmake --build build-edgewise"
+    );
+    cmake.write_config();
+    cmake.write("tests.list", "one out/prog\n");
+    cmake.edit("edgewise.toml", "make -s", "cmake -S . -B out && cmake --build out");
+    assert_ne!(cmake.says(&["build"]).0, OK);
+    assert_eq!(commands(&cmake), ["edgewise build", "edgewise run"]);
+    cmake.edit("main.c", "return 0", "return 0;");
+    cmake.record();
+    assert_says(&cmake, OK, &[]);
+    cmake.write(".edgewise/builds.json", "{");
+    let wanted = "rm .edgewise/builds.json && cmake --build out --target clean && edgewise build";
+    assert_eq!(commands(&cmake)[0], wanted);
 }
 
 #[test]

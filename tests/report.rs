@@ -115,8 +115,16 @@ fn the_sample_before_and_after_its_tests() {
         assert!(said.contains(part), "{part}: {said}");
     }
     // Both graphs, with one dangerous edge each, and nothing known of the new node.
-    assert_eq!(procedure.matches("<svg").count(), 2);
-    assert_eq!(procedure.matches("class=\"edge dangerous\"").count(), 2, "{procedure}");
+    let graphs = procedure.split("class=\"graphs\"").nth(1).unwrap();
+    assert_eq!(graphs.matches("<svg").count(), 2);
+    assert_eq!(graphs.matches("class=\"edge dangerous\"").count(), 2, "{procedure}");
+    // The legend has a picture of every kind of line.
+    let legend = procedure.split("class=\"legend\"").nth(1).unwrap().split("</ul>").next().unwrap();
+    for class in ["edge matched\"", "edge dangerous\"", "edge unvisited\"", "edge matched never\""]
+    {
+        assert!(legend.contains(class), "{class}: {legend}");
+    }
+    assert!(said.contains("6 tests enter it") && procedure.contains("href=\"#entered\""), "{said}");
     assert!(said.contains("line 47, 3 tests, differs") && said.contains("line 47, differs"));
     let tests = text(&before["tests/1.html"]);
     assert!(tests.contains("cli/median-even selected"), "{tests}");
@@ -137,8 +145,16 @@ fn the_sample_before_and_after_its_tests() {
     let index = text(&after["index.html"]);
     assert!(index.contains("Nothing changed since the last tests"), "{index}");
     let files = text(&after["files.html"]);
-    assert!(files.contains("lib/stats.c:49: no test reaches this"), "{files}");
-    assert!(files.contains("lib/stats.c:48: in no test `count == 99` is true"), "{files}");
+    assert!(
+        files.contains("lib/stats.c:49: new or changed in stats_median, and no test reaches it"),
+        "{files}"
+    );
+    assert!(
+        files.contains(
+            "lib/stats.c:48: new or changed in stats_median, and in no test count == 99 is true"
+        ),
+        "{files}"
+    );
     assert!(text(&after["procedures/1.html"]).contains("line 47, 3 tests, differs"));
 }
 
@@ -173,14 +189,183 @@ fn the_summary_counts_the_tests_behind_every_changed_file() {
     assert!(index.contains("Did not pass 1 "), "{index}");
 }
 
+/// The page of a source.
+fn page_of<'p>(pages: &'p BTreeMap<String, String>, file: &str) -> &'p str {
+    let title = format!("<title>{file} ");
+    let mut found =
+        pages.iter().filter(|(name, page)| name.starts_with("files/") && page.contains(&title));
+    found.next().unwrap_or_else(|| panic!("no page of {file}")).1
+}
+
+/// The numbers of the lines of a source that are marked as changed.
+fn marked(page: &str) -> Vec<u32> {
+    let rows = page.split("<tr id=\"L").skip(1);
+    let rows = rows.filter(|row| row.contains("</a> +</td>"));
+    rows.map(|row| row.split('"').next().unwrap().parse().unwrap()).collect()
+}
+
+fn in_git(project: &Project, arguments: &[&str]) {
+    let mut git = std::process::Command::new("git");
+    git.current_dir(project.root()).args(["-c", "user.name=t", "-c", "user.email=t@t"]);
+    assert!(git.args(arguments).output().unwrap().status.success(), "{arguments:?}");
+}
+
+/// A header has no code of its own: what counts is who depends on what changed in it.
+#[test]
+fn the_page_of_a_header_says_who_depends_on_it() {
+    let project = Project::empty();
+    project.write(
+        "shape.h",
+        "struct shape {\n    int width;\n    int height;\n};\n#define LIMIT 10\nint unused(void);\n",
+    );
+    project.write("other.h", "#define STEP 1\n");
+    project.write(
+        "area.c",
+        "#include \"shape.h\"\nint area(struct shape *s)\n{\n    return s->width * s->height;\n}\n",
+    );
+    project.write(
+        "main.c",
+        "#include \"shape.h\"\n#include \"other.h\"\nint area(struct shape *s);\nint main(int argc, char **argv)\n{\n    \
+         struct shape s = {argc, 2};\n    (void)argv;\n    if (argc > LIMIT)\n        return 0;\n    \
+         return area(&s) < STEP;\n}\n",
+    );
+    project.write(
+        "Makefile",
+        "prog: main.c area.c shape.h other.h\n\t$(CC) -g -O1 -o prog main.c area.c\n",
+    );
+    project.write_config();
+    project.write("tests.list", "one ./prog\ntwo ./prog a\n");
+    project.write(".gitignore", ".edgewise\nprog\n");
+    in_git(&project, &["init", "-q"]);
+    in_git(&project, &["add", "-A"]);
+    in_git(&project, &["commit", "-qm", "first"]);
+    project.record();
+    let unchanged = report(&project);
+    let page = text(page_of(&unchanged, "shape.h"));
+    assert!(page.contains("Included by area.c, main.c."), "{page}");
+    assert!(!page.contains("What depends on"), "{page}");
+
+    project.edit("shape.h", "    int width;\n", "    /* in metres */\n    long width;\n");
+    project.edit("shape.h", "int unused(void);\n", "");
+    let pages = report(&project);
+    let page = page_of(&pages, "shape.h");
+    let said = text(page);
+    assert_eq!(marked(page), [2, 3], "{said}");
+    assert!(said.contains("1 line here is gone"), "{said}");
+    assert!(said.contains("Procedures elsewhere that are others because of it:"), "{said}");
+    assert!(said.contains("area (area.c:2): 2 tests"), "{said}");
+    assert!(page.contains("#d1\">2 tests</a>"), "{page}");
+    assert!(said.contains("2 tests are selected for it: t/one t/two"), "{said}");
+    assert!(pages["index.html"].contains("#tests\">2</a>"), "{}", pages["index.html"]);
+
+    // Two headers that main is made of changed: which of them is the cause is not known.
+    project.edit("shape.h", "LIMIT 10", "LIMIT 20");
+    project.edit("other.h", "STEP 1", "STEP 3");
+    let said = text(page_of(&report(&project), "other.h"));
+    assert!(
+        said.contains("which one makes the difference is not known: main (main.c:4)"),
+        "{said}"
+    );
+
+    // Without the old text, what reasons name is marked, and that is said.
+    std::fs::remove_dir_all(project.path(".git")).unwrap();
+    let pages = report(&project);
+    let page = page_of(&pages, "shape.h");
+    assert!(text(page).contains("Which lines changed is not known"), "{}", text(page));
+    assert!(!marked(page).is_empty(), "a reason names the declaration: {page}");
+    // What a reason says is code and links, and no backticks.
+    let tests = &pages["tests/1.html"];
+    assert!(!tests.contains('`'), "{tests}");
+    assert!(
+        tests.contains("is declared otherwise (<span class=\"path\"><a href=\"../files/"),
+        "{tests}"
+    );
+}
+
+/// They come from the same place as what `edgewise gaps` says.
+#[test]
+fn gaps_are_those_of_the_command_or_not_known() {
+    let project = Project::of_source(
+        "int main(int argc, char **argv)\n{\n    (void)argv;\n    return argc > 9;\n}\n",
+        &[("one", "")],
+    );
+    let claims = |pages: &BTreeMap<String, String>| {
+        text(&pages["files.html"]).contains("Tests reach all code that is new or changed")
+    };
+    assert!(!claims(&report(&project)), "there is no history");
+    project.record();
+    let pages = report(&project);
+    assert!(!claims(&pages), "there is no earlier version");
+    let files = text(&pages["files.html"]);
+    assert!(files.contains("no earlier version to compare with"), "{files}");
+    assert!(text(&pages["index.html"]).contains("Gaps not known"), "{}", pages["index.html"]);
+    project.edit(
+        "main.c",
+        "    return argc > 9;",
+        "    if (argc > 3) {\n        argc--;\n        argc--;\n    }\n    return argc > 9;",
+    );
+    assert!(!claims(&report(&project)), "nothing ran yet");
+    project.ok(&["test"]);
+    let told = project.ok(&["gaps"]);
+    let pages = report(&project);
+    let (index, files) = (text(&pages["index.html"]), text(&pages["files.html"]));
+    let count = told.lines().last().unwrap().split(' ').next().unwrap();
+    assert_eq!(count, "2", "{told}");
+    assert!(index.contains(&format!("Gaps {count} places")), "{index}");
+    for place in told.lines().filter(|line| line.starts_with("main.c:")) {
+        assert!(files.contains(&place.replace('`', "")), "{place}: {files}");
+    }
+    assert!(text(page_of(&pages, "main.c")).contains("2 gaps in new or changed code"));
+    // Nothing that could be compared is no claim either.
+    std::fs::rename(project.path("main.c"), project.path("main.out")).unwrap();
+    let pages = report(&project);
+    assert!(!claims(&pages), "{}", text(&pages["files.html"]));
+    let output = project.edgewise(&["report", "--html", ".edgewise/report"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!said.contains("1 source could not"), "{said}");
+}
+
+#[test]
+fn a_source_that_cannot_be_read_is_named() {
+    let project = sample();
+    project.record();
+    let header = project.path("include/units.h");
+    let size = std::fs::read(&header).unwrap();
+    std::fs::write(&header, [size, vec![b'\n'; 21 << 20]].concat()).unwrap();
+    let output = project.edgewise(&["report", "--html", ".edgewise/report"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("hint: include/units.h could not be read: it has "), "{said}");
+}
+
+#[test]
+fn the_navigation_says_where_one_is() {
+    let project = sample();
+    project.record();
+    change_sample(&project);
+    let pages = report(&project);
+    for (name, current) in [
+        ("index.html", "Summary"),
+        ("tests/1.html", "Tests"),
+        ("files.html", "Files"),
+        ("files/1.html", "Files"),
+        ("procedures/1.html", "Changes"),
+    ] {
+        let marked = pages[name].split(" aria-current=\"").nth(1).unwrap();
+        let marked = marked.split('>').nth(1).unwrap().split('<').next().unwrap();
+        assert_eq!(marked, current, "{name}");
+        assert_eq!(pages[name].matches("aria-current").count(), 1, "{name}");
+    }
+    // What is counted leads to the list of it.
+    let changes = &pages["changes.html"];
+    assert!(changes.contains("href=\"procedures/1.html#entered\">6</a>"), "{changes}");
+    assert!(changes.contains("href=\"procedures/1.html#d1\">3</a>"), "{changes}");
+    assert!(changes.contains("data-label=\"Tests behind these\""), "{changes}");
+}
+
 #[test]
 fn old_sources_come_from_git_if_they_are_the_recorded_ones() {
     let project = sample();
-    let git = |arguments: &[&str]| {
-        let mut git = std::process::Command::new("git");
-        git.current_dir(project.root()).args(["-c", "user.name=t", "-c", "user.email=t@t"]);
-        assert!(git.args(arguments).output().unwrap().status.success(), "{arguments:?}");
-    };
+    let git = |arguments: &[&str]| in_git(&project, arguments);
     git(&["init", "-q"]);
     git(&["add", "-A"]);
     git(&["commit", "-qm", "first"]);
@@ -335,6 +520,8 @@ fn large() -> (Site, String) {
             })
             .collect(),
         note: None,
+        included_by: Vec::new(),
+        changed: None,
     };
     let mut files: Vec<File> = (0..5000).map(file).collect();
     files.sort_by(|a, b| a.name.cmp(&b.name));
@@ -364,6 +551,7 @@ fn large() -> (Site, String) {
         old: None,
         new: None,
         has_page: true,
+        through: Vec::new(),
     };
     let test = |number: usize| Test {
         name: format!("suite/group{}/test{number}", number % 37),

@@ -101,6 +101,19 @@ fn a_narrow_terminal_gets_the_same_words_in_more_lines() {
     assert_eq!(wide, said);
 }
 
+/// What continues an example stands further in, so that it is not taken for another.
+#[test]
+fn examples_keep_their_shape_on_a_narrow_terminal() {
+    let project = Project::empty();
+    let help = plain(&on_terminal(&project, 40, &["gaps", "--help"], &[])).replace('\r', "");
+    let examples = help.split("Examples:\n").nth(1).unwrap();
+    let expected = "  edgewise test; edgewise gaps\n  edgewise gaps --against 1f4e9a3c\n    --format github\n  \
+                    edgewise gaps --format sarif\n    >gaps.sarif\n";
+    assert_eq!(examples, expected);
+    let (piped, _) = piped(&project, &["gaps", "--help"], &[]);
+    assert!(piped.contains("\n  edgewise gaps --against 1f4e9a3c --format github\n"), "{piped}");
+}
+
 #[test]
 fn colours_come_if_they_are_wanted_and_say_nothing_alone() {
     let project = project();

@@ -48,6 +48,9 @@ pub struct BuildState {
     /// Some program keeps a log of nodes.
     #[serde(default)]
     pub logs_nodes: bool,
+    /// The exit code of the last build, if it failed.
+    #[serde(default)]
+    pub failed: Option<i32>,
     /// Build descriptions, sources and what else builds read, when the last build began that
     /// succeeded.
     pub descriptions: Option<FileState>,

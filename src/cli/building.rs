@@ -44,6 +44,8 @@ pub struct Built {
     pub is_configuring: bool,
     /// Programs that leave no trace, and why.
     pub without_runtime: BTreeSet<(String, String)>,
+    /// Whether it called no compiler and made no file where no project is: nothing is kept.
+    pub is_nothing: bool,
 }
 
 /// How much of the project a build builds.
@@ -58,6 +60,8 @@ pub enum Extent {
 /// Runs a build command to its end.
 pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> anyhow::Result<Built> {
     let state = workspace.state();
+    // Perhaps not even a project: then nothing stays that nothing refers to.
+    let is_stray = !state.exists() && !workspace.has_config();
     fs_err::create_dir_all(&state)?;
     let shims = make_shims(&state)?;
     let log = tempfile::Builder::new().prefix("build.").tempfile_in(&state)?;
@@ -93,13 +97,25 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
         None => Settings::of_environment(&workspace.project.root).logs_nodes(),
     };
     let program = command.get_program().to_string_lossy().into_owned();
-    let mut process = command.spawn().with_context(|| format!("cannot run `{program}`"))?;
+    let process = command.spawn().with_context(|| format!("cannot run `{program}`"));
+    if process.is_err() && is_stray {
+        remove_stray(&workspace.state())?;
+    }
+    let mut process = process?;
     let _ = uses::note_first(traces.path(), process.id());
     let status = process.wait()?;
     let mut state = BuildState::read(workspace)?;
     state.logs_nodes |= logs_nodes;
     let mut built = Built { code: crate::compiler::exit_code(status), ..Built::default() };
-    for event in log::read(log.path()) {
+    let events = log::read(log.path());
+    let uses = Uses::read(traces.path());
+    let made_nothing = uses.incomplete.is_none() && uses.files.values().all(|used| !used.made);
+    if is_stray && events.is_empty() && made_nothing {
+        remove_stray(&workspace.state())?;
+        built.is_nothing = true;
+        return Ok(built);
+    }
+    for event in events {
         match event {
             Event::Compiled { source, procedures, opaque, untouched } => {
                 built.units += 1;
@@ -132,7 +148,8 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
     built.has_records = built.units > 0 || built.programs.iter().any(has_units);
     state.programs.extend(built.programs.iter().cloned());
     state.generator_files.extend(generator_files(workspace, traces.path()));
-    state.add_uses(&workspace.project.root, &Uses::read(traces.path()));
+    state.add_uses(&workspace.project.root, &uses);
+    state.failed = (built.code != 0).then_some(built.code);
     if built.code == 0 {
         files::add_elsewhere(&mut files, &state, began);
         state.descriptions = Some(files::made_from(&state, &files));
@@ -142,6 +159,14 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
     }
     state.write(workspace)?;
     Ok(built)
+}
+
+/// Removes what we made for a build, unless another one wrote something of its own meanwhile.
+fn remove_stray(state: &Path) -> std::io::Result<()> {
+    match ["builds.json", "history"].iter().any(|name| state.join(name).exists()) {
+        true => Ok(()),
+        false => fs_err::remove_dir_all(state),
+    }
 }
 
 /// What ccache looks at beside sources and arguments: a file that says how we

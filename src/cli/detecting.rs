@@ -10,6 +10,8 @@ const BUILD: &str = "build-edgewise";
 const DEPTH_MAX: usize = 4;
 /// Directories of scripts that may be tests.
 const SCRIPT_DIRECTORIES: &[&str] = &["tests", "test", "t"];
+/// Files that may list tests, a name and a command a line.
+const LISTS: &[&str] = &["tests/list", "test/list", "t/list", "tests.list"];
 
 /// What was found, and what goes into the file.
 #[derive(Debug, Default)]
@@ -33,6 +35,8 @@ struct Suite {
     /// Lines behind the name.
     keys: String,
     comment: &'static str,
+    /// It is one test.
+    is_whole: bool,
 }
 
 /// The files of a project that say how it is built and tested.
@@ -54,6 +58,10 @@ pub fn detect(root: &Path) -> std::io::Result<Found> {
         found.autotools(&files);
     } else if let Some(makefile) = files.first(&["GNUmakefile", "makefile", "Makefile"]) {
         found.make(&files, makefile);
+    }
+    // A list tells tests apart that a target runs as one.
+    if found.suites.iter().all(|suite| suite.is_whole) {
+        found.list(&files);
     }
     if found.suites.is_empty() {
         found.scripts(&files);
@@ -141,6 +149,7 @@ impl Found {
                     name: "ctest",
                     keys: format!("kind = \"ctest\"\ndirectory = \"{BUILD}\"\n"),
                     comment: "",
+                    is_whole: false,
                 });
             }
             None => self.note("found CMake, but neither enable_testing() nor include(CTest)"),
@@ -160,6 +169,7 @@ impl Found {
                     name: "meson",
                     keys: format!("kind = \"meson\"\ndirectory = \"{BUILD}\"\n"),
                     comment: "",
+                    is_whole: false,
                 });
             }
             None => self.note("found Meson, but no test() in a meson.build"),
@@ -211,6 +221,7 @@ impl Found {
                     name: "check",
                     keys: format!("kind = \"automake\"\ndirectory = \"{directory}\"\n"),
                     comment: "",
+                    is_whole: false,
                 });
             }
             None => {
@@ -223,21 +234,44 @@ impl Found {
     }
 
     fn make(&mut self, files: &Files, makefile: &'static str) {
-        self.build = Some(Build { command: String::from("make -j4"), comment: "" });
+        // Whether it can do several things at a time, its author knows.
+        let comment = "Add -j4 if the makefile says all that its targets need.";
+        self.build = Some(Build { command: String::from("make"), comment });
         self.note(format!("found a {makefile}: `make clean` before the first build"));
         self.ignore.push("**/*.o");
-        let has =
-            |target: &str| files.with_line(&[makefile], |line| line.starts_with(target)).is_some();
-        if has("check:") {
+        let text = std::fs::read(files.root.join(makefile)).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let has = |target: &str| text.lines().any(|line| is_target(line, target));
+        if has("check") {
             self.whole("make check", ".");
-        } else if has("test:") {
+        } else if has("test") {
             self.whole("make test", ".");
         }
     }
 
+    /// A list of tests, which says more than a target that runs all of them.
+    fn list(&mut self, files: &Files) {
+        let is_list = |name: &&&str| {
+            let text = std::fs::read_to_string(files.root.join(name)).unwrap_or_default();
+            let lines = text.lines().map(str::trim);
+            let mut tests =
+                lines.filter(|line| !line.is_empty() && !line.starts_with('#')).peekable();
+            tests.peek().is_some() && tests.all(|test| test.contains(char::is_whitespace))
+        };
+        let Some(name) = LISTS.iter().find(is_list) else { return };
+        self.notes.retain(|note| !note.contains(ONE_TEST));
+        self.note(format!("found a list of tests, {name}"));
+        self.suites = vec![Suite {
+            name: "all",
+            keys: format!("kind = \"list\"\nfile = \"{name}\"\n"),
+            comment: "",
+            is_whole: false,
+        }];
+    }
+
     /// A target that runs all tests at once.
     fn whole(&mut self, command: &'static str, directory: &str) {
-        self.note(format!("`{command}` is taken as one test: tell its tests apart if you can"));
+        self.note(format!("`{command}` {ONE_TEST}: tell its tests apart if you can"));
         self.suites.push(Suite {
             name: "make",
             keys: format!(
@@ -245,6 +279,7 @@ impl Found {
             ),
             comment: "All of it is one test. A list with a line for each of its tests, a name and a\n\
                 # shell command, lets edgewise choose among them: see `edgewise help init`.",
+            is_whole: true,
         });
     }
 
@@ -258,6 +293,7 @@ impl Found {
                     name: "tap",
                     keys: format!("kind = \"tap\"\npattern = \"{directory}/{below}*.t\"\n"),
                     comment: "",
+                    is_whole: false,
                 });
                 return;
             }
@@ -272,6 +308,7 @@ impl Found {
                         "kind = \"glob\"\npattern = \"{directory}/{below}*.sh\"\ncommand = \"sh {{}}\"\n"
                     ),
                     comment: "Name the scripts that are tests: those that others read in are none.",
+                    is_whole: false,
                 });
                 return;
             }
@@ -304,7 +341,7 @@ impl Found {
             }
             None => out.push_str("# command = \"make\"\n"),
         }
-        for Suite { name, keys, comment } in &self.suites {
+        for Suite { name, keys, comment, .. } in &self.suites {
             let comment = if comment.is_empty() { String::new() } else { format!("# {comment}\n") };
             out.push_str(&format!("\n{comment}[[suite]]\nname = \"{name}\"\n{keys}"));
         }
@@ -319,8 +356,18 @@ impl Found {
     }
 }
 
+const ONE_TEST: &str = "is taken as one test";
+
 fn is_check(line: &str) -> bool {
-    line.starts_with("check:")
+    is_target(line, "check")
+}
+
+/// Whether a line of a makefile is a rule for a target, which may be one of several.
+fn is_target(line: &str, target: &str) -> bool {
+    let Some((targets, rest)) = line.split_once(':') else { return false };
+    let is_assignment = rest.starts_with('=') || rest.starts_with(":=") || targets.contains('=');
+    let is_recipe = line.starts_with(['\t', '#']);
+    !is_assignment && !is_recipe && targets.split_whitespace().any(|name| name == target)
 }
 
 #[cfg(test)]
@@ -352,6 +399,16 @@ mod tests {
             (&[("configure.ac", ""), ("Makefile.am", "TESTS = a")], "kind = \"automake\""),
             (&[("configure", ""), ("Makefile.in", "check: all")], "echo all make check"),
             (&[("Makefile", "test: all\n")], "echo all make test"),
+            (&[("Makefile", "test check : all\n\t$(MAKE) -j4 run\n")], "echo all make check"),
+            (
+                &[("Makefile", "check: all\n"), ("tests/list", "# x\na ./a -v\n")],
+                "file = \"tests/list\"",
+            ),
+            (
+                &[("Makefile", ""), ("tests/list", "one two\nthree\n"), ("tests/a.sh", "")],
+                "tests/*.sh",
+            ),
+            (&[("Makefile", "a:\n\ttest: x\ntest := 3\n")], "# kind = \"list\""),
             (&[("Makefile", ""), ("t/a.t", "")], "pattern = \"t/*.t\""),
             (&[("tests/x/a.sh", "")], "pattern = \"tests/**/*.sh\""),
             (&[], "# kind = \"list\""),

@@ -4,6 +4,7 @@
 use super::build_state::BuildState;
 use super::cache::Cache;
 use super::config::Config;
+use super::files;
 use super::selecting;
 use super::snapshot;
 use super::stale;
@@ -18,7 +19,9 @@ use crate::history::History;
 use crate::history::format::{Outcome, Test};
 use crate::history::store::StoreError;
 use crate::ids::Fingerprint;
-use crate::report::doctor::{self, CompilerState, Configuration, Health, Note, Recorded, Tests};
+use crate::report::doctor::{
+    self, CompilerState, Configuration, Health, Note, Recorded, Tests, Way,
+};
 use crate::select::version::ProgramVersion;
 use crate::suite::TestCase;
 use crate::trace::module::Module;
@@ -67,10 +70,27 @@ pub fn examine() -> anyhow::Result<Health> {
                 health.history = Recorded::Unusable { why: format!("{why:#}") };
             }
         }
-        Err(why) => health.history = Recorded::Unusable { why: why.to_string() },
+        Err(why) => {
+            health.history = Recorded::Unusable { why: why.to_string() };
+            list_tests(&mut health, &workspace);
+        }
     }
     health.disk = disk(&workspace.state());
     Ok(health)
+}
+
+/// The tests, of which nothing is known but their names.
+fn list_tests(health: &mut Health, workspace: &Workspace) {
+    if !workspace.config.has_suites() {
+        return;
+    }
+    match workspace.config.tests(&workspace.project.root) {
+        Ok(listed) => {
+            health.tests.listed = Some(listed.len());
+            health.tests.disabled = listed.iter().filter(|test| test.disabled.is_some()).count();
+        }
+        Err(why) => health.tests.problem = Some(format!("{why:#}")),
+    }
 }
 
 /// The history, all of it read once.
@@ -89,6 +109,9 @@ fn add_builds(health: &mut Health, workspace: &Workspace) {
         }
     };
     health.has_built = workspace.state().join("builds.json").exists();
+    health.build_failed = state.failed;
+    let is_there = |name: &str| workspace.project.root.join(name).exists();
+    health.way = Way::of(workspace.config.build.command.as_deref(), &is_there);
     health
         .build_unseen
         .clone_from(&state.inputs_incomplete.filter(|_| state.descriptions.is_some()));
@@ -126,11 +149,16 @@ fn add_builds(health: &mut Health, workspace: &Workspace) {
     let programs: Vec<&ProgramVersion> = versions.iter().map(|(_, version)| version).collect();
     let found = stale::files(&workspace.project, &programs, &mut cache);
     for ((place, program), file) in versions.iter().zip(found) {
-        let changed = file.map(|file| format!("not built from {file} as that is now"));
         let mut sources = program.units.iter().map(|unit| &unit.index.key.source);
         let gone = sources.find(|source| !root.join(source).exists());
         let gone = gone.map(|file| format!("{file}, which it was built from, is gone"));
-        health.programs[*place].stale = changed.or(gone);
+        let health = &mut health.programs[*place];
+        health.is_left_by_build = file.as_deref().is_some_and(|file| {
+            let then = state.complete.as_ref().and_then(|files| files.get(file));
+            then.is_some_and(|then| files::content(&root.join(file)) == Some(*then))
+        });
+        let changed = file.map(|file| format!("not built from {file} as that is now"));
+        health.stale = changed.or(gone);
     }
 }
 
@@ -141,6 +169,7 @@ fn empty(name: &str) -> doctor::Program {
         unreadable: None,
         is_run: false,
         stale: None,
+        is_left_by_build: false,
         without_record: Vec::new(),
         altered: Vec::new(),
     }
@@ -228,7 +257,9 @@ fn compiler(project: &Project, name: &str, compiled: &Compiled) -> doctor::Compi
     let version = toolchain::identity(&compiler).version;
     // Behind the comma is what stands for its programs.
     let version = version.rsplit_once(", ").map_or(version.as_str(), |(version, _)| version);
-    found.version = Some(version.to_string());
+    // What gcc says of itself begins with the name that it was called by, which is not kept.
+    let family = if version.starts_with('(') { "gcc " } else { "" };
+    found.version = Some(format!("{family}{version}"));
     let answers: Vec<bool> =
         compiled.some.iter().filter_map(|i| is_made_alike(project, i)).take(TRIED).collect();
     found.state = match answers.is_empty() {

@@ -9,7 +9,7 @@
 //! | 4 | `select`: tests that the change can affect are missing in the output (`--budget`, other suites) |
 //! | 5 | `run --shadow`: a test failed that selection would have skipped |
 //! | 6 | `history diff`: the histories do not say the same |
-//! | 7 | `doctor`: there is something to do |
+//! | 7 | `doctor`: something is to be done about how the project is set up |
 //! | 130 | interrupted; what was recorded stays |
 //!
 //! `cc` and `build` exit with the code of the compiler (127 if there is none) or
@@ -36,6 +36,6 @@ Exit codes:
   4    select: tests that the change can affect are missing in the output (--budget, other suites)
   5    run --shadow: a test failed that selection would have skipped
   6    history diff: the histories do not say the same
-  7    doctor: there is something to do
+  7    doctor: something is to be done about how the project is set up
   130  interrupted; what was recorded stays
 cc and build exit as the compiler or the build command does, test as a build that fails.";

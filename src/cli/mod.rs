@@ -17,6 +17,7 @@ pub mod exit;
 mod explaining;
 pub mod files;
 mod git;
+mod helping;
 mod interrupt;
 mod listed;
 mod made_of;
@@ -124,7 +125,8 @@ fn parsed() -> Arguments {
         Some("never") => clap::ColorChoice::Never,
         _ => clap::ColorChoice::Auto,
     };
-    let matches = Arguments::command().color(color).get_matches_from(words);
+    let command = helping::fitted(Arguments::command()).color(color);
+    let matches = command.get_matches_from(words);
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     printer::choose(arguments.color);
     arguments

@@ -31,6 +31,10 @@ impl Workspace {
         Ok(Self { project, config })
     }
 
+    pub fn has_config(&self) -> bool {
+        self.project.root.join(CONFIG_FILE).exists()
+    }
+
     pub fn state(&self) -> PathBuf {
         self.project.root.join(STATE_DIRECTORY)
     }

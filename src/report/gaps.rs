@@ -64,6 +64,27 @@ impl Group<'_> {
     }
 }
 
+/// Gaps that are told as one, with what there is to say of them.
+#[derive(Debug)]
+pub struct Place {
+    pub file: String,
+    pub line: u32,
+    /// The file with all its lines.
+    pub shown: String,
+    pub what: String,
+}
+
+/// The places that are counted, the same for all who tell of them.
+pub fn places(gaps: &[Gap]) -> Vec<Place> {
+    let places = groups(gaps).into_iter().map(|group| Place {
+        file: group.file.to_string(),
+        line: group.lines.first().copied().unwrap_or_default(),
+        shown: group.place(),
+        what: group.what(),
+    });
+    places.collect()
+}
+
 /// What nobody does, where it stands.
 pub fn says(gap: &Gap) -> String {
     let Gap { procedure, text, never, .. } = gap;

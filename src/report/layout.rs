@@ -19,9 +19,12 @@ const GAP: f64 = 24.0;
 /// Between an edge and its neighbour.
 const EDGE_GAP: f64 = 12.0;
 /// Between ranks, for the edges and their names.
-const RANK_GAP: f64 = 44.0;
+const RANK_GAP: f64 = 52.0;
+/// The same for every way out of a node beyond two, which lead far aside, up to so many.
+const WAY_GAP: f64 = 8.0;
+const MOST_WAYS: usize = 12;
 /// Around the whole.
-const MARGIN: f64 = 12.0;
+const MARGIN: f64 = 20.0;
 /// Up to so many nodes a picture can be taken in at all.
 pub const MOST_NODES: usize = 700;
 /// The same with the places of long edges.
@@ -364,10 +367,13 @@ impl Layers {
         let mut top = MARGIN;
         // For each item, the top and the bottom of its rank.
         let mut band = vec![(0.0, 0.0); self.sizes.len()];
+        let mut gap = 0.0;
         for rank in &self.ranks {
             let height = rank.iter().map(|item| self.sizes[*item].height).fold(0.0, f64::max);
             rank.iter().for_each(|item| band[*item] = (top, top + height));
-            top += height + RANK_GAP;
+            let ways = rank.iter().map(|item| self.down[*item].len()).max().unwrap_or(0);
+            gap = RANK_GAP + WAY_GAP * ways.saturating_sub(2).min(MOST_WAYS) as f64;
+            top += height + gap;
         }
         let nodes: Vec<Point> = (0..self.nodes)
             .map(|node| Point { x: (left(node) + shift).round(), y: band[node].0.round() })
@@ -377,6 +383,11 @@ impl Layers {
             let Some((above, below)) = down[number] else { return Vec::new() };
             let (out, into) = ports[number];
             let mut line = vec![Point { x: out, y: nodes[above].y + sizes[above].height }];
+            // Past higher neighbours of its rank before it may turn aside.
+            let bottom = band[above].1.round();
+            if bottom > line[0].y {
+                line.push(Point { x: out, y: bottom });
+            }
             for place in &self.chains[number] {
                 let x = (self.x[*place] + shift).round();
                 let (top, bottom) = band[*place];
@@ -392,7 +403,7 @@ impl Layers {
         let rights = nodes.iter().zip(sizes).map(|(at, size)| at.x + size.width);
         let rights = rights.chain(edges.iter().flatten().map(|point| point.x));
         let width = rights.fold(0.0, f64::max) + MARGIN;
-        let height = (top - RANK_GAP).max(0.0) + MARGIN;
+        let height = (top - gap).max(0.0) + MARGIN;
         Layout { size: Size { width: width.ceil(), height: height.ceil() }, nodes, edges }
     }
 
@@ -498,6 +509,20 @@ mod tests {
                 let within = point.x > at.x && point.x < at.x + BOX.width;
                 assert!(!within || point.y <= at.y || point.y >= at.y + BOX.height, "{layout:?}");
             }
+        }
+    }
+
+    #[test]
+    fn an_edge_passes_higher_neighbours_of_its_rank() {
+        // Beside a high node, a low one whose edge leads below the high one.
+        let high = Size { width: 80.0, height: 120.0 };
+        let edges = [(0, 1), (0, 2), (1, 3), (2, 3), (2, 4), (2, 5), (2, 6)];
+        let sizes = [BOX, high, BOX, BOX, BOX, BOX, BOX];
+        let layout = layout(&sizes, &edges).unwrap();
+        let bottom = layout.nodes[1].y + high.height;
+        for line in &layout.edges[3..] {
+            let own = line[0].x;
+            assert!(line.iter().all(|point| point.y >= bottom || point.x == own), "{layout:?}");
         }
     }
 

@@ -8,6 +8,7 @@ pub mod github;
 pub mod graph;
 pub mod html;
 pub mod json;
+mod labels;
 pub mod layout;
 pub mod markdown;
 pub mod order;

@@ -2,21 +2,24 @@
 //! page decides over light and dark; every mark is a word or a kind of line as well.
 
 use super::html::writer::Html;
+use super::labels::{self, Area};
 use super::layout::{self, Layout, Point, Size, TooLarge};
 use super::picture::{Mark, Picture, PictureEdge, PictureNode};
 use crate::cfg::format::NodeKind;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// How wide a letter is at the size of 12 pixels, in any usual font of one width.
-const LETTER: f64 = 7.4;
-const LINE: f64 = 16.0;
+/// How wide a letter is at the size of 13 pixels, in any usual font of one width.
+const LETTER: f64 = 8.0;
+const LINE: f64 = 17.0;
 const PADDING: f64 = 8.0;
 /// Letters of a line of a node, and lines of its text.
 const MOST_LETTERS: usize = 34;
 const MOST_LINES: usize = 3;
 /// Names of edges that are shown where several lead the same way.
 const MOST_NAMES: usize = 3;
+/// How far the letters of the name of an edge reach below their line.
+const BELOW: f64 = 4.0;
 
 /// The colours of pictures, by class.
 pub const STYLE: &str = include_str!("html/assets/graph.css");
@@ -38,13 +41,13 @@ pub fn document(picture: &Picture, title: &str) -> Result<String, TooLarge> {
     Ok(html.finish())
 }
 
-/// The same as part of a page.
+/// The same as part of a page; how wide it is.
 pub fn add(
     html: &mut Html,
     picture: &Picture,
     title: &str,
     links: &Links<'_>,
-) -> Result<(), TooLarge> {
+) -> Result<f64, TooLarge> {
     draw(html, picture, title, links, None)
 }
 
@@ -77,7 +80,7 @@ fn draw(
     title: &str,
     links: &Links<'_>,
     style: Option<&str>,
-) -> Result<(), TooLarge> {
+) -> Result<f64, TooLarge> {
     let texts: Vec<Vec<String>> = picture.nodes.iter().map(lines).collect();
     let sizes: Vec<Size> = texts.iter().map(|lines| size(lines)).collect();
     let bundles = bundles(picture);
@@ -86,16 +89,15 @@ fn draw(
     for (line, bundle) in edges.iter_mut().zip(&bundles).filter(|(line, _)| line.is_empty()) {
         *line = around(nodes[bundle.from], sizes[bundle.from]);
     }
-    let mut ways = vec![0; picture.nodes.len()];
-    bundles.iter().for_each(|bundle| ways[bundle.from] += 1);
-    let labels: Vec<Label> = bundles
-        .iter()
-        .zip(&edges)
-        .map(|(bundle, line)| Label::new(name(bundle), line, ways[bundle.from]))
-        .collect();
+    let names: Vec<String> = bundles.iter().map(name).collect();
+    let boxes: Vec<Area> =
+        nodes.iter().zip(&sizes).map(|(at, size)| Area::of(*at, *size)).collect();
+    let wanted: Vec<Size> = names.iter().map(|name| room(name)).collect();
+    let places = labels::place(&boxes, &edges, &wanted);
     // The name of an edge may stand out.
-    let left = labels.iter().map(|label| label.left - PADDING).fold(0.0, f64::min).floor();
-    let right = labels.iter().map(|label| label.right() + PADDING).fold(size.width, f64::max);
+    let named = || names.iter().zip(&places).filter(|(name, _)| !name.is_empty());
+    let left = named().map(|(_, place)| place.left - PADDING).fold(0.0, f64::min).floor();
+    let right = named().map(|(_, place)| place.right + PADDING).fold(size.width, f64::max);
     let width = right.ceil() - left;
     html.begin("svg");
     if style.is_some() {
@@ -109,16 +111,36 @@ fn draw(
     if let Some(style) = style {
         html.begin("style").raw(style).end();
     }
-    for ((bundle, line), label) in bundles.iter().zip(&edges).zip(&labels) {
-        edge(html, bundle, line, label, links);
+    for (bundle, line) in bundles.iter().zip(&edges) {
+        edge(html, bundle, line);
     }
     for ((node, lines), (at, size)) in
         picture.nodes.iter().zip(&texts).zip(nodes.iter().zip(&sizes))
     {
         shape(html, node, lines, *at, *size, links);
     }
+    // On top of everything: where there is no free place, lines pass behind a name.
+    for ((bundle, name), place) in bundles.iter().zip(&names).zip(&places) {
+        if !name.is_empty() {
+            label(html, bundle, name, *place, links);
+        }
+    }
     html.end();
-    Ok(())
+    Ok(width)
+}
+
+/// What a mark looks like, for a legend.
+pub fn sample(html: &mut Html, class: &str) {
+    html.begin("svg").attr("class", "cfg").attr("aria-hidden", "true");
+    html.attr("width", 80).attr("height", 28).attr("viewBox", "0 0 80 28");
+    html.begin("g").attr("class", format_args!("node {class}"));
+    html.begin("rect").attr("x", 3).attr("y", 4).attr("width", 28).attr("height", 20);
+    html.attr("rx", 2).end().end();
+    html.begin("g").attr("class", format_args!("edge {class}"));
+    html.begin("polyline").attr("points", "38,14 70,14").end();
+    let (before, end) = (Point { x: 38.0, y: 14.0 }, Point { x: 76.0, y: 14.0 });
+    html.begin("polygon").attr("points", arrow(before, end)).end();
+    html.end().end();
 }
 
 fn size(lines: &[String]) -> Size {
@@ -240,33 +262,12 @@ fn around(at: Point, size: Size) -> Vec<Point> {
     corners.map(|(x, y)| Point { x, y }).to_vec()
 }
 
-/// The name of an edge, where it stands.
-struct Label {
-    text: String,
-    left: f64,
-    bottom: f64,
+/// How much room the name of an edge takes.
+fn room(name: &str) -> Size {
+    Size { width: name.chars().count() as f64 * LETTER, height: LINE }
 }
 
-impl Label {
-    /// Beside the way out of a node, on the side that it turns to; where there are
-    /// many ways out, at the end of its first piece, where they are apart.
-    fn new(text: String, line: &[Point], ways: usize) -> Self {
-        let [start, next, ..] = line else { return Self { text, left: 0.0, bottom: 0.0 } };
-        let width = text.chars().count() as f64 * LETTER;
-        let is_up = next.y < start.y;
-        if ways > 2 && !is_up {
-            return Self { text, left: next.x + 5.0, bottom: next.y - 12.0 };
-        }
-        let left = if next.x < start.x { start.x - 5.0 - width } else { start.x + 5.0 };
-        Self { text, left, bottom: if is_up { start.y - 6.0 } else { start.y + 14.0 } }
-    }
-
-    fn right(&self) -> f64 {
-        self.left + self.text.chars().count() as f64 * LETTER
-    }
-}
-
-fn edge(html: &mut Html, bundle: &Bundle<'_>, line: &[Point], label: &Label, links: &Links<'_>) {
+fn edge(html: &mut Html, bundle: &Bundle<'_>, line: &[Point]) {
     let first = bundle.first;
     let never = if first.tests == Some(0) { " never" } else { "" };
     html.begin("g").attr("class", format_args!("edge {}{never}", first.mark.class()));
@@ -275,16 +276,20 @@ fn edge(html: &mut Html, bundle: &Bundle<'_>, line: &[Point], label: &Label, lin
     if let [.., before, end] = line {
         html.begin("polygon").attr("points", arrow(*before, *end)).end();
     }
-    if !label.text.is_empty() {
-        let link = first.danger.and_then(|danger| (links.danger)(danger));
-        if let Some(link) = &link {
-            html.begin("a").attr("href", link);
-        }
-        html.begin("text").attr("x", label.left).attr("y", label.bottom);
-        html.text(&label.text).end();
-        if link.is_some() {
-            html.end();
-        }
+    html.end();
+}
+
+fn label(html: &mut Html, bundle: &Bundle<'_>, name: &str, place: Area, links: &Links<'_>) {
+    let first = bundle.first;
+    html.begin("g").attr("class", format_args!("name {}", first.mark.class()));
+    let link = first.danger.and_then(|danger| (links.danger)(danger));
+    if let Some(link) = &link {
+        html.begin("a").attr("href", link);
+    }
+    html.begin("text").attr("x", place.left.round()).attr("y", (place.bottom - BELOW).round());
+    html.text(name).end();
+    if link.is_some() {
+        html.end();
     }
     html.end();
 }

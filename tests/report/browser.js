@@ -65,6 +65,8 @@ async function looks(executable, kind, directory, shots) {
         const shot = `${kind}-${name.replace(/[^a-z0-9]+/gi, '-')}-${colorScheme}-${width}.png`;
         await page.screenshot({ path: path.join(shots, shot) });
         await headings(page, name);
+        await tables(page, name, width);
+        await pictures(page, name, kind);
         await contrast(page, name, colorScheme);
       }
       await context.close();
@@ -82,6 +84,55 @@ async function headings(page, name) {
   for (const landmark of ['header', 'nav', 'main', 'footer']) {
     assert((await page.$$(landmark)).length > 0, `${name} has a ${landmark}`);
   }
+}
+
+// On a narrow screen no column is out of sight, and every cell says what it is.
+async function tables(page, name, width) {
+  if (width > 600) return;
+  const bad = await page.$$eval('.wide > table', (all) => all.flatMap((table) => {
+    const wide = table.parentElement.scrollWidth - table.parentElement.clientWidth;
+    const bare = table.querySelectorAll('td:not([data-label])').length;
+    return wide > 0 || bare > 0 ? [`${table.caption.textContent}: ${wide} pixels, ${bare} cells`] : [];
+  }));
+  assert.deepStrictEqual(bad, [], `${name} at ${width} pixels`);
+}
+
+// No line passes through the name of an edge, no letter is tiny, no node touches the edge.
+async function pictures(page, name, kind) {
+  const bad = await page.evaluate((isSmall) => {
+    const found = [];
+    const passes = (box, a, b) => {
+      for (let part = 0; part <= 100; part++) {
+        const x = a.x + (b.x - a.x) * part / 100, y = a.y + (b.y - a.y) * part / 100;
+        if (x > box.x && x < box.x + box.width && y > box.y + 2 && y < box.y + box.height - 2) return true;
+      }
+      return false;
+    };
+    for (const svg of document.querySelectorAll('.graphs svg')) {
+      const view = svg.viewBox.baseVal;
+      const scale = svg.getBoundingClientRect().width / view.width;
+      for (const text of svg.querySelectorAll('text')) {
+        const size = parseFloat(getComputedStyle(text).fontSize) * scale;
+        if (size < 10) found.push(`${text.textContent} has ${size} pixels`);
+      }
+      for (const node of svg.querySelectorAll('.node')) {
+        const box = node.getBBox();
+        const room = Math.min(box.x - view.x, view.x + view.width - box.x - box.width, box.y, view.height - box.y - box.height);
+        if (room < 8) found.push(`${node.textContent} has ${room} pixels around it`);
+      }
+      // In very large graphs there may be no free place.
+      if (!isSmall) continue;
+      for (const text of svg.querySelectorAll('.name text')) {
+        const box = text.getBBox();
+        for (const line of svg.querySelectorAll('.edge polyline')) {
+          const points = Array.from(line.points);
+          if (points.slice(1).some((point, at) => passes(box, points[at], point))) found.push(`${text.textContent} is struck through`);
+        }
+      }
+    }
+    return found;
+  }, kind === 'sample');
+  assert.deepStrictEqual(bad, [], name);
 }
 
 // Texts against what is behind them: at least 4.5 to 1.
@@ -125,6 +176,12 @@ async function works(executable, kind, directory, expected) {
   assert.notStrictEqual(outline, 'none');
   await page.keyboard.press('Enter');
   assert.strictEqual(new URL(page.url()).hash, '#content');
+  // The navigation says where one is, in every part of the report.
+  for (const [name, current] of [['index.html', 'Summary'], ['tests/1.html', 'Tests'], ['files/1.html', 'Files'], ['procedures/1.html', 'Changes']]) {
+    await page.goto(url(directory, name));
+    const marked = await page.$$eval('header [aria-current]', (all) => all.map((a) => a.textContent));
+    assert.deepStrictEqual(marked, [current], name);
+  }
   // Search, from any page, by keyboard.
   await page.goto(url(directory, 'files.html'));
   await page.focus('#find');
@@ -151,13 +208,13 @@ async function works(executable, kind, directory, expected) {
 async function danger(page, directory, expected) {
   await page.goto(url(directory, 'changes.html'));
   await Promise.all([page.waitForNavigation(), page.click(`main a:text-is("${expected.procedure}")`)]);
-  const marked = await page.$$eval('.graph:first-child .edge.dangerous text', (all) => all.map((t) => t.textContent));
+  const marked = await page.$$eval('.graph:first-child .name.dangerous text', (all) => all.map((t) => t.textContent));
   assert.deepStrictEqual(marked, expected.marks);
   const rows = await page.$$eval('.diff td.before.dangerous', (all) => all.map((t) => t.querySelector('code').textContent.trim()));
   assert.deepStrictEqual(rows, expected.before);
   const nodes = await page.$$eval('.graph:last-child .node.dangerous .words', (all) => all.map((t) => t.textContent));
   assert(nodes.length > 0 && nodes.every((words) => words.includes('differs')), String(nodes));
-  await page.click('.graph:first-child .edge.dangerous a');
+  await page.click('.graph:first-child .name.dangerous a');
   assert.strictEqual(new URL(page.url()).hash, '#d1');
   const tests = await page.$$eval('#d1 .tests a', (all) => all.map((a) => a.textContent));
   assert.deepStrictEqual(tests.filter((name) => expected.tests.includes(name)), expected.tests);

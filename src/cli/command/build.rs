@@ -91,6 +91,12 @@ fn summary(built: &Built, before: usize) -> String {
     if built.code != 0 {
         return format!("edgewise: the build failed with code {}\n", built.code);
     }
+    if built.is_nothing {
+        return String::from(
+            "edgewise: nothing was compiled, and nothing is kept: no edgewise.toml here or above\n\
+             hint: call it in the root of the project; `edgewise init` writes an edgewise.toml there\n",
+        );
+    }
     if before > 0 && built.unanalysed.is_empty() {
         let before = counted(before, "program");
         return format!("edgewise: nothing was compiled; {before} with probes from before\n");

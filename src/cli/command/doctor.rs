@@ -15,7 +15,7 @@ const SHOWN: usize = 10;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Ends with OK, or with a list of what to do and exit code 7 (3 if the history
-cannot be used)."
+cannot be used). Edits that were not built or tested yet are told, and are no fault."
 )]
 pub struct Args {
     /// Show everything, however much it is

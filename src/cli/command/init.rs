@@ -11,8 +11,8 @@ use std::path::Path;
 /// Write an edgewise.toml for the project in this directory
 ///
 /// Looks at how the project is built and tested (CMake, Meson, autotools, make;
-/// CTest, `make check`, TAP or shell scripts) and writes a file with the build
-/// command and the suites, to be read and corrected.
+/// CTest, a list in tests/list, `make check`, TAP or shell scripts) and writes a file
+/// with the build command and the suites, to be read and corrected.
 ///
 /// A [[suite]] has a name and a kind: ctest, meson, automake (with the build
 /// `directory`), tap (`pattern`), glob (`pattern` and a `command` with {} for the

@@ -7,7 +7,7 @@ use crate::cli::reporting;
 use crate::cli::snapshot::Source;
 use crate::cli::workspace::Workspace;
 use crate::report::html::{self, GENERATOR, Page, Site};
-use crate::report::text::counted;
+use crate::report::text::{counted, one_line};
 use anyhow::{Context, bail};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
@@ -35,6 +35,9 @@ pub struct Args {
     against: Option<String>,
 }
 
+/// Sources that cannot be read, which are named.
+const SHOWN: usize = 5;
+
 pub fn run(args: &Args) -> anyhow::Result<i32> {
     let workspace = Workspace::open()?;
     let target = std::path::absolute(&args.html)
@@ -53,9 +56,12 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         write(fresh.path(), &page)?;
     }
     let unread = write_sources(&site, &workspace.project.root, fresh.path())?;
-    if unread > 0 {
-        let unread = counted(unread, "source");
-        printer::tell(&format!("hint: {unread} could not be read; their pages say why\n"));
+    for (name, why) in unread.iter().take(SHOWN) {
+        printer::tell(&format!("hint: {} could not be read: {why}\n", one_line(name)));
+    }
+    if let Some(more) = unread.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        let more = counted(more, "more source");
+        printer::tell(&format!("hint: {more} could not be read; their pages say why\n"));
     }
     replace(fresh, &target)?;
     for missing in &site.missing {
@@ -88,8 +94,12 @@ fn write(directory: &Path, page: &Page) -> anyhow::Result<()> {
     Ok(fs_err::write(directory.join(&page.path), &page.text)?)
 }
 
-/// The pages of the sources; how many of these could not be read.
-fn write_sources(site: &Site, root: &Path, directory: &Path) -> anyhow::Result<usize> {
+/// The pages of the sources; which of these could not be read, and why.
+fn write_sources(
+    site: &Site,
+    root: &Path,
+    directory: &Path,
+) -> anyhow::Result<Vec<(String, String)>> {
     let written = (0..site.files.len()).into_par_iter().map(|number| {
         let name = &site.files[number].name;
         let read = reporting::read_source(&root.join(name));
@@ -101,9 +111,10 @@ fn write_sources(site: &Site, root: &Path, directory: &Path) -> anyhow::Result<u
         for page in html::source(site, number, text) {
             write(directory, &page)?;
         }
-        Ok(usize::from(read.is_err()))
+        Ok(read.err().map(|why| (name.clone(), why)))
     });
-    written.try_reduce(|| 0, |a, b| Ok(a + b))
+    let written: Vec<Option<(String, String)>> = written.collect::<anyhow::Result<_>>()?;
+    Ok(written.into_iter().flatten().collect())
 }
 
 fn replace(fresh: tempfile::TempDir, target: &Path) -> anyhow::Result<()> {

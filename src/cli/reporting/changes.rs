@@ -8,7 +8,6 @@ use crate::cli::selecting::Selected;
 use crate::cli::workspace::Workspace;
 use crate::history::History;
 use crate::history::column::TestBits;
-use crate::history::format::FileState;
 use crate::history::store::StoreError;
 use crate::ids::{Fingerprint, TestId};
 use crate::report::html::{Change, Danger, Procedure, Side, Site, TextLine};
@@ -19,7 +18,7 @@ use crate::select::version::{ProcRef, ProgramVersion, UnitVersion};
 use crate::select::{ComparedPair, Comparison, Exclusion, NewProgram};
 use bitvec::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Procedures that have a page of their own.
 const MOST_PAGES: usize = 500;
@@ -33,8 +32,6 @@ pub struct Changes<'c> {
     /// The history as it is, and the units that its tests ran.
     pub last: &'c History,
     pub tested: &'c HashSet<Fingerprint>,
-    /// Files as they were recorded.
-    pub then: &'c FileState,
     /// Where the tests of the selection are in the report.
     pub places: &'c FxHashMap<TestId, usize>,
 }
@@ -58,7 +55,7 @@ struct Did {
 }
 
 impl<'c> Changes<'c> {
-    pub fn add(&self, site: &mut Site) -> anyhow::Result<()> {
+    pub fn add(&self, site: &mut Site, texts: &mut Texts<'_>) -> anyhow::Result<()> {
         let found = self.find();
         let mut order: Vec<(usize, usize)> = found
             .values()
@@ -74,8 +71,8 @@ impl<'c> Changes<'c> {
         let by_number: FxHashMap<u32, usize> = names
             .filter_map(|(place, test)| Some((self.history.number(&test.name)?, place)))
             .collect();
-        let root = &self.workspace.project.root;
-        let mut texts = Texts::new(root, self.then, &self.selected.files.now);
+        let changed: HashSet<String> =
+            site.changed_files.iter().map(|change| change.file.clone()).collect();
         for (place, (key, found)) in found.into_iter().enumerate() {
             let number = site.procedures.len();
             let did = self.did(&found).unwrap_or_else(|error| {
@@ -89,7 +86,9 @@ impl<'c> Changes<'c> {
                 site.tests[*test].enters.push(number);
             }
             let has_page = shown.contains(&place);
-            site.procedures.push(self.procedure(key, &found, &did, has_page, &mut texts)?);
+            let through = through(&key.0, &found, &changed);
+            let procedure = self.procedure(key, &found, &did, has_page, texts)?;
+            site.procedures.push(Procedure { through, ..procedure });
         }
         if site.procedures.len() > MOST_PAGES {
             let more = counted(site.procedures.len() - MOST_PAGES, "changed procedure");
@@ -157,6 +156,7 @@ impl<'c> Changes<'c> {
             old: None,
             new: None,
             has_page,
+            through: Vec::new(),
         };
         if has_page && let Some((comparison, ..)) = found.within.first() {
             let picture =
@@ -260,6 +260,21 @@ fn add<'a, 'c>(
     found.line = line;
     found.within.push((comparison, before, now));
     found
+}
+
+/// Files that changed, of those that a procedure is made of, without its own.
+fn through(own: &str, found: &Found<'_>, changed: &HashSet<String>) -> Vec<String> {
+    let mut names = BTreeSet::new();
+    for (comparison, old, new) in &found.within {
+        let old = old.map(|at| comparison.old.unit(at.unit));
+        let new = match &comparison.new {
+            NewProgram::Version(program) => new.map(|at| program.unit(at.unit)),
+            NewProgram::Unknown(_) => None,
+        };
+        let files = old.into_iter().chain(new).flat_map(|unit| &unit.index.files);
+        names.extend(files.filter(|file| *file != own && changed.contains(*file)));
+    }
+    names.into_iter().cloned().collect()
 }
 
 /// Procedures of units that changed for which the other version has none.

@@ -69,6 +69,8 @@ struct FileCover {
     procedures: BTreeMap<(u32, String), bool>,
     new: BTreeSet<u32>,
     gaps: BTreeMap<u32, Vec<String>>,
+    /// Sources of units that it is a part of.
+    included_by: BTreeSet<String>,
 }
 
 /// Names of all files that units of either version are made of.
@@ -88,13 +90,22 @@ impl Coverage {
         let stale = stale(&base.common_files()?, now);
         let mut coverage = Self { sets: Sets::default(), files: BTreeMap::new(), stale };
         let known: HashSet<Fingerprint> = reached.units().map(|unit| unit.fingerprint()).collect();
-        for unit in reached.units().chain(selected.new_units()) {
+        // Of a source that is compiled otherwise now, the new unit says what it includes.
+        let recent: HashSet<&str> =
+            selected.new_units().map(|unit| unit.index.key.source.as_str()).collect();
+        let is_recent = |unit: &UnitVersion| recent.contains(unit.index.key.source.as_str());
+        let units = reached.units().map(|unit| (unit, !is_recent(unit)));
+        for (unit, is_told) in units.chain(selected.new_units().map(|unit| (unit, true))) {
+            let source = &unit.index.key.source;
             for file in
                 unit.index.files.iter().filter(|file| !file.starts_with('/') && !file.is_empty())
             {
                 // What is gone has no lines now; its own page would be empty.
                 if now.contains_key(file) || !coverage.stale.contains(file) {
-                    coverage.files.entry(file.clone()).or_default();
+                    let cover = coverage.files.entry(file.clone()).or_default();
+                    if is_told && file != source && !cover.included_by.contains(source) {
+                        cover.included_by.insert(source.clone());
+                    }
                 }
             }
         }
@@ -233,7 +244,14 @@ impl Coverage {
                     "It changed since the tests ran, and no code that is compared comes from it.",
                 )
             });
-            File { name, lines, procedures: procedures.collect(), note }
+            File {
+                name,
+                lines,
+                procedures: procedures.collect(),
+                note,
+                included_by: cover.included_by.into_iter().collect(),
+                changed: None,
+            }
         });
         files.collect()
     }

@@ -4,6 +4,7 @@
 mod changes;
 mod coverage;
 mod earlier;
+mod lines;
 
 use super::explaining;
 use super::files;
@@ -18,7 +19,7 @@ use crate::history::format::{FileState, Outcome};
 use crate::history::store::StoreError;
 use crate::ids::{Fingerprint, TestId};
 use crate::report::gaps;
-use crate::report::html::{ChangedFile, File, OtherReason, Site, Test, Verdict, Why};
+use crate::report::html::{ChangedFile, File, Gaps, OtherReason, Site, Test, Verdict, Why};
 use crate::report::time;
 use crate::select::{Algorithm, NewProgram, Reason};
 use crate::suite::TestCase;
@@ -77,10 +78,10 @@ pub fn site(workspace: &Workspace, source: Source, against: Option<&str>) -> any
         selected: &selected,
         last: &last,
         tested: &tested,
-        then: &then,
         places: &places,
     };
-    changes.add(&mut site)?;
+    let mut texts = Texts::new(root, &then, &selected.files.now);
+    changes.add(&mut site, &mut texts)?;
     add_reasons(&mut site, &selected);
     if !history.is_empty() {
         // Where the new version was tested, that says what is reached in it.
@@ -90,11 +91,29 @@ pub fn site(workspace: &Workspace, source: Source, against: Option<&str>) -> any
             false => covered(&history, None, &selected),
         };
         match found {
-            Ok(files) => site.files = files,
+            Ok((files, gaps)) => {
+                site.files = files;
+                site.gaps = gaps.unwrap_or_else(|| Gaps {
+                    unknown: Some(no_gaps(is_tested, last.snapshots().map_or(0, |all| all.len()))),
+                    ..Gaps::default()
+                });
+            }
             Err(error) => {
                 site.missing.push(format!("What the tests reach is not known: {error}."));
+                site.gaps.unknown = Some(String::from("What the tests reach is not known."));
             }
         }
+        if selected.comparisons.iter().any(|c| matches!(c.new, NewProgram::Unknown(_))) {
+            site.gaps.unknown = Some(String::from(
+                "Nothing is known of some programs as they are now, so not which code is new in \
+                 these: the summary names them.",
+            ));
+        }
+        lines::add(&mut site, &mut texts);
+    } else {
+        site.gaps.unknown = Some(String::from(
+            "There is no history yet, so it is not known which code is new or changed.",
+        ));
     }
     site.arrange();
     Ok(site)
@@ -259,17 +278,41 @@ fn changed_files(workspace: &Workspace, selected: &Selected, then: &FileState) -
         .collect()
 }
 
+/// Why nothing can be said of gaps: nobody ran what is new, or nothing is.
+fn no_gaps(is_tested: bool, versions: usize) -> String {
+    String::from(match (is_tested, versions) {
+        (false, _) => {
+            "Which new or changed code no test reaches is known when the selected tests have run \
+             (`edgewise test`)."
+        }
+        (true, ..2) => {
+            "The history has no earlier version to compare with, so it is not known which code is \
+             new: `edgewise test` after a change adds one."
+        }
+        (true, _) => {
+            "The code is that of the version that it is compared with, so none is new. \
+             `edgewise gaps` tells of the last two versions."
+        }
+    })
+}
+
 /// What tests reach, by the rows of a history, and the gaps in what is new since an
-/// earlier version of it.
+/// earlier version of it, if there is one.
 fn covered(
     base: &History,
     earlier: Option<&History>,
     selected: &Selected,
-) -> Result<Vec<File>, StoreError> {
+) -> Result<(Vec<File>, Option<Gaps>), StoreError> {
     let mut covered = Coverage::new(base, selected)?;
+    let mut found = None;
     if let Some(earlier) = earlier.filter(|earlier| earlier.id() != base.id()) {
         let new = new_code::find(earlier, base, &selected.files.now)?;
         covered.add_new_code(&new.lines, new.gaps.iter().map(|gap| (gap, gaps::says(gap))));
+        let unknown = (!new.stale.is_empty()).then(|| {
+            let stale: Vec<&str> = new.stale.iter().map(String::as_str).collect();
+            format!("Not known yet, since the tests ran before it changed: {}.", stale.join(", "))
+        });
+        found = Some(Gaps { places: gaps::places(&new.gaps), unknown });
     }
-    Ok(covered.finish())
+    Ok((covered.finish(), found))
 }

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 /// Of several names so many are shown.
 const SHOWN: usize = 3;
-const REBUILD: &str = "make clean && edgewise build";
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Advice {
@@ -35,36 +34,39 @@ pub fn advice(health: &Health) -> Vec<Advice> {
         }
         Configuration::Good { .. } => {}
     }
-    let has_command =
-        matches!(health.configuration, Configuration::Good { has_build_command: true, .. });
-    let build = if has_command { "edgewise build" } else { "edgewise build -- make" };
-    let clean_build = format!("make clean && {build}");
+    let way = &health.way;
+    let clean_build = way.build_anew();
+    let has_units = health.units().next().is_some();
     if let Some(why) = &health.build_problem {
         let what = format!("what is known of the builds cannot be read: {}", first_line(why));
         add(what, &format!("rm .edgewise/builds.json && {clean_build}"));
     } else if !health.has_built {
         let what = "nothing was built with edgewise yet; objects that are there already have to be made anew";
         add(String::from(what), &clean_build);
-    } else if health.units().next().is_none() && health.programs.iter().all(is_readable) {
+    } else if let Some(code) = health.build_failed.filter(|_| !has_units) {
+        add(format!("the last build failed with code {code}: mend what it says"), &way.build());
+    } else if !has_units && health.programs.iter().all(is_readable) {
         let what = "0 units are instrumented: objects that were made before have to be made anew";
         add(String::from(what), &clean_build);
-        let what = "if it stays at 0, the build calls a compiler by its full path: hand it ours";
-        add(String::from(what), "edgewise build -- make CC=\"edgewise cc\"");
+        let (what, command) = way.hand_over();
+        add(String::from(what), &command);
     }
     let unreadable = health.programs.iter().filter(|program| !is_readable(program));
     let unreadable: Vec<&str> = unreadable.map(|program| program.name.as_str()).collect();
     if !unreadable.is_empty() {
-        add(format!("the records of {} cannot be read", some(&unreadable)), REBUILD);
+        add(format!("the records of {} cannot be read", some(&unreadable)), &clean_build);
     }
     let compilers = health.compilers.iter().map(|compiler| (&compiler.name, compiler.state));
     let linkers = health.linkers.iter().map(|linker| (&linker.path, linker.state));
     for (name, state) in compilers.chain(linkers) {
         match state {
             CompilerState::Missing => {
-                add(format!("{name} is not there any more: install it, or build anew"), REBUILD);
+                let what = format!("{name} is not there any more: install it, or build anew");
+                add(what, &clean_build);
             }
             CompilerState::Another => {
-                add(format!("{name} is not the one that the programs were built with"), REBUILD);
+                let what = format!("{name} is not the one that the programs were built with");
+                add(what, &clean_build);
             }
             CompilerState::Same | CompilerState::Unknown => {}
         }
@@ -89,20 +91,14 @@ fn add_tests(health: &Health, found: &mut Vec<Advice>) {
         let what = format!("the tests cannot be listed: {}", first_line(why));
         add(what, String::from("edgewise select"));
     }
-    let stale = health.programs.iter().filter(|program| program.stale.is_some());
-    let stale: Vec<&str> = stale.map(|program| program.name.as_str()).collect();
-    if !stale.is_empty() {
-        let what = format!("{} not what the sources would make", is(&stale));
-        add(what, String::from("edgewise test"));
-    }
-    if !tests.never_run.is_empty() {
-        let names: Vec<&str> = tests.never_run.iter().map(String::as_str).collect();
-        let what = format!("{} never run", have(&names, "was", "were"));
-        add(what, String::from("edgewise test"));
-    }
-    if !tests.failed.is_empty() {
-        let what = format!("{} not pass", have(&names(&tests.failed), "did", "did"));
-        add(what, String::from("edgewise test"));
+    let left: Vec<&str> = stale(health, true).collect();
+    if !left.is_empty() {
+        let what = format!(
+            "{} not what the sources would make, and the last build left it so: the build does not \
+             know what it depends on, or builds less than all",
+            is(&left)
+        );
+        add(what, health.way.build_anew());
     }
     if let Some(first) = tests.unclean.first() {
         let what = format!(
@@ -128,6 +124,42 @@ fn add_tests(health: &Health, found: &mut Vec<Advice>) {
         );
         add(what, format!("edgewise run --repeat 5 {}", quoted(first)));
     }
+}
+
+/// Programs that are not what their sources would make, by whether a build had these.
+fn stale(health: &Health, is_left: bool) -> impl Iterator<Item = &str> {
+    let stale = health.programs.iter().filter(|program| program.stale.is_some());
+    let stale = stale.filter(move |program| program.is_left_by_build == is_left);
+    stale.map(|program| program.name.as_str())
+}
+
+/// What belongs to the work on a project, and is no fault in how it is set up: edits that were
+/// not built or tested yet. Whatever it concerns is selected.
+pub fn everyday(health: &Health) -> Vec<Advice> {
+    let mut found = Vec::new();
+    let mut add = |what: String, command: &str| {
+        found.push(Advice { what, command: command.to_string() });
+    };
+    if let Some(code) = health.build_failed.filter(|_| health.units().next().is_some()) {
+        add(format!("the last build failed with code {code}: mend what it says"), "edgewise build");
+    }
+    if !matches!(health.history, Recorded::Good { .. }) {
+        return found;
+    }
+    let tests = &health.tests;
+    let edited: Vec<&str> = stale(health, false).collect();
+    if !edited.is_empty() {
+        let what = format!("{} older than the sources, which were edited since", is(&edited));
+        add(what, "edgewise test");
+    }
+    if !tests.never_run.is_empty() {
+        let names: Vec<&str> = tests.never_run.iter().map(String::as_str).collect();
+        add(format!("{} never run", have(&names, "was", "were")), "edgewise test");
+    }
+    if !tests.failed.is_empty() {
+        add(format!("{} not pass", have(&names(&tests.failed), "did", "did")), "edgewise test");
+    }
+    found
 }
 
 fn is_readable(program: &super::Program) -> bool {

@@ -2,9 +2,11 @@
 //! what to do about it.
 
 mod advice;
+mod builder;
 mod text;
 
-pub use advice::{Advice, advice};
+pub use advice::{Advice, advice, everyday};
+pub use builder::Way;
 pub use text::text;
 
 use serde::Serialize;
@@ -20,6 +22,10 @@ pub struct Health {
     /// Whether there was a build at all, and why what is known of it cannot be read.
     pub has_built: bool,
     pub build_problem: Option<String>,
+    /// How the project is built.
+    pub way: Way,
+    /// The exit code of the last build, if it failed.
+    pub build_failed: Option<i32>,
     /// Why the build may read more files than were seen, if so.
     pub build_unseen: Option<String>,
     pub compilers: Vec<Compiler>,
@@ -97,6 +103,8 @@ pub struct Program {
     pub is_run: bool,
     /// Why it is not what its sources would make, if so.
     pub stale: Option<String>,
+    /// The last build had these sources already, and left it as it was.
+    pub is_left_by_build: bool,
     /// What was linked into it without a record.
     pub without_record: Vec<String>,
     /// Sources whose objects are not what their records say.
@@ -167,6 +175,7 @@ impl Health {
             "version": VERSION,
             "ok": to_do.is_empty(),
             "to_do": to_do,
+            "everyday": everyday(self),
             "found": self,
             "assumptions": assumptions,
         })

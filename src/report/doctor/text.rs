@@ -1,6 +1,6 @@
 //! What was found, for people.
 
-use super::{CompilerState, Configuration, Health, Note, Recorded, Unit, advice};
+use super::{Advice, CompilerState, Configuration, Health, Note, Recorded, Unit, advice, everyday};
 use crate::report::text::{counted, one_line};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -72,16 +72,26 @@ pub fn text(health: &Health, shown: usize) -> String {
         let _ = writeln!(out, "  {} {flagged} flagged now", counted(unstable, "test"));
     }
     disk(&mut out, health);
+    numbered(
+        &mut out,
+        "since the last run; tests that it concerns are selected:",
+        &everyday(health),
+    );
     let to_do = advice(health);
     if to_do.is_empty() {
         out.push_str("\nOK\n");
-        return out;
     }
-    out.push_str("\nto do:\n");
-    for (number, advice) in to_do.iter().enumerate() {
+    numbered(&mut out, "to do:", &to_do);
+    out
+}
+
+fn numbered(out: &mut String, title: &str, all: &[Advice]) {
+    if !all.is_empty() {
+        let _ = writeln!(out, "\n{title}");
+    }
+    for (number, advice) in all.iter().enumerate() {
         let _ = writeln!(out, "  {}. {}\n         {}", number + 1, advice.what, advice.command);
     }
-    out
 }
 
 /// Says loudly that nothing is instrumented, and why that usually is.
@@ -91,6 +101,9 @@ fn nothing(health: &Health) -> &'static str {
     }
     match health.has_built {
         false => "0 UNITS INSTRUMENTED: no program was built with edgewise yet\n\n",
+        true if health.build_failed.is_some() => {
+            "0 UNITS INSTRUMENTED: the last build failed, and no program was built yet\n\n"
+        }
         true => {
             "0 UNITS INSTRUMENTED: builds ran, and no program has a probe in it. Usual causes:\n  \
              the build calls a compiler by its full path, and passes edgewise by\n  \
@@ -107,7 +120,10 @@ fn configuration(out: &mut String, health: &Health) {
             let build = if *has_build_command { "" } else { ", no build command" };
             let tests = match health.tests.listed {
                 Some(tests) => counted(tests, "test"),
-                None => String::from("tests that cannot be listed"),
+                None if health.tests.problem.is_some() => {
+                    String::from("tests that cannot be listed")
+                }
+                None => String::from("whose tests were not listed"),
             };
             writeln!(out, "edgewise.toml: {}, {tests}{build}", counted(*suites, "suite"))
         }

@@ -52,17 +52,20 @@ fn procedures(frame: &mut Frame<'_>, part: std::ops::Range<usize>) {
     );
     for number in part {
         let procedure = &site.procedures[number];
-        frame.html.begin("tr").begin("th").attr("scope", "row");
+        frame.row();
         frame.procedure(number);
         frame.html.end();
         let excluded = if procedure.is_excluded { ", excluded" } else { "" };
-        frame.html.element("td", format_args!("{}{excluded}", procedure.change.word()));
-        frame.html.begin("td");
+        frame.cell().text(procedure.change.word()).text(excluded).end();
+        frame.cell();
         frame.line(&procedure.file, procedure.line);
         frame.html.end();
-        frame.number(procedure.entered);
-        frame.number(procedure.dangers.len());
-        frame.number(procedure.selects());
+        let page = site.procedure_href(number);
+        let within = |id: &str| page.as_ref().map(|page| format!("{page}#{id}"));
+        let entered = site.links.entered[number].len();
+        frame.count(procedure.entered, within("entered").filter(|_| entered > 0));
+        frame.count(procedure.dangers.len(), within("d1"));
+        frame.count(procedure.selects(), within("d1"));
         frame.html.end();
     }
     frame.end_table();
@@ -88,7 +91,9 @@ fn others(frame: &mut Frame<'_>, is_excluded: bool) {
         }
         let would = if is_excluded { "would select " } else { "" };
         let count = counted(other.tests.len(), "test");
-        frame.html.element("summary", format_args!("{}: {would}{count}", other.what));
+        frame.html.begin("summary");
+        frame.said_plainly(&other.what);
+        frame.html.text(format_args!(": {would}{count}")).end();
         if let Some(place) = &other.place {
             frame.html.begin("p");
             frame.line(&place.file, place.line);

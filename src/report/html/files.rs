@@ -41,34 +41,30 @@ fn gaps(frame: &mut Frame<'_>) {
     let unknown: usize = site.files.iter().map(File::unknown).sum();
     if unknown > 0 {
         let lines = counted(unknown, "line");
-        frame.html.element(
-            "p",
-            format_args!(
-                "{lines} of new or changed code did not run yet: which of these no test reaches is \
-                 known when the selected tests have run (`edgewise test`)."
-            ),
-        );
-    }
-    let all = site.files.iter().flat_map(|file| {
-        let lines = file.lines.iter();
-        lines.flat_map(move |(line, state)| state.gaps.iter().map(move |gap| (file, *line, gap)))
-    });
-    let all: Vec<_> = all.collect();
-    if all.is_empty() && unknown == 0 {
+        frame.paragraph(&format!(
+            "{lines} of new or changed code did not run yet: which of these no test reaches is \
+             known when the selected tests have run (`edgewise test`)."
+        ));
+    } else if let Some(why) = &site.gaps.unknown {
+        frame.paragraph(why);
+    } else if site.gaps.places.is_empty() {
         frame.html.element("p", "Tests reach all code that is new or changed.");
     }
+    let all = &site.gaps.places;
     if !all.is_empty() {
         frame.html.begin("ul");
-        for (file, line, gap) in all.iter().take(SHOWN_GAPS) {
-            frame.html.begin("li");
-            frame.line(&file.name, *line);
-            frame.html.text(": ").text(gap).end();
+        for gap in all.iter().take(SHOWN_GAPS) {
+            frame.html.begin("li").begin("span").attr("class", "path");
+            let target = site.line_href(&gap.file, gap.line).map(|target| frame.to(target));
+            frame.html.maybe_link(target, &gap.shown).end().text(": ");
+            frame.said(&gap.what);
+            frame.html.end();
         }
         frame.html.end();
     }
     if all.len() > SHOWN_GAPS {
         let more = all.len() - SHOWN_GAPS;
-        frame.html.element("p", format_args!("and {more} more, which `edgewise gaps` lists"));
+        frame.paragraph(&format!("and {more} more, which `edgewise gaps` lists"));
     }
     frame.html.end();
 }
@@ -92,7 +88,7 @@ fn files(frame: &mut Frame<'_>, files: &[File]) {
     );
     for file in files {
         let (reached, known) = (file.reached(), file.lines.len() - file.unknown());
-        frame.html.begin("tr").begin("th").attr("scope", "row");
+        frame.row();
         frame.file(&file.name);
         frame.html.end();
         frame.number(reached);
@@ -104,7 +100,10 @@ fn files(frame: &mut Frame<'_>, files: &[File]) {
         let entered = file.procedures.iter().filter(|procedure| procedure.is_entered).count();
         frame.number(format_args!("{entered} of {}", file.procedures.len()));
         match file.unknown() {
-            0 => frame.number(file.gaps()),
+            0 if frame.site.gaps.unknown.is_some() && frame.site.gaps_of(&file.name) == 0 => {
+                frame.number("–");
+            }
+            0 => frame.number(frame.site.gaps_of(&file.name)),
             unknown => frame.number(format_args!("{unknown} not run yet")),
         }
         frame.html.end();

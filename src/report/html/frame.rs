@@ -1,5 +1,6 @@
 //! What is around every page: head, navigation and search.
 
+use super::words::{self, Part};
 use super::writer::Html;
 use super::{Page, Site};
 use crate::select::SourceLine;
@@ -14,6 +15,9 @@ pub struct Frame<'s> {
     path: String,
     /// From the page to the report's own directory.
     pub up: &'static str,
+    /// The names of the columns of a table, and at which of them its row is.
+    columns: Vec<String>,
+    column: usize,
 }
 
 impl<'s> Frame<'s> {
@@ -37,11 +41,12 @@ impl<'s> Frame<'s> {
         html.begin("header");
         html.begin("p").attr("class", "project").text(&site.project).end();
         html.begin("nav").attr("aria-label", "Pages of this report").begin("ul");
-        for (target, name) in NAVIGATION {
-            let target = format!("{up}{target}");
-            html.begin("li").begin("a").attr("href", &target);
+        for (target, name, below) in NAVIGATION {
+            html.begin("li").begin("a").attr("href", format_args!("{up}{target}"));
             if target == path {
                 html.attr("aria-current", "page");
+            } else if below.iter().any(|below| path.starts_with(below)) {
+                html.attr("aria-current", "true");
             }
             html.text(name).end().end();
         }
@@ -56,7 +61,7 @@ impl<'s> Frame<'s> {
         html.end();
         html.begin("main").attr("id", "content");
         html.element("h1", title);
-        Self { site, html, path, up }
+        Self { site, html, path, up, columns: Vec::new(), column: 0 }
     }
 
     pub fn finish(mut self) -> Page {
@@ -94,6 +99,40 @@ impl<'s> Frame<'s> {
         self.html.begin("span").attr("class", "path").maybe_link(target, file).end();
     }
 
+    /// A sentence, with its code and its places as such.
+    pub fn said(&mut self, text: &str) {
+        let site = self.site;
+        for part in words::parts(text, &|file| site.links.files.contains_key(file)) {
+            match part {
+                Part::Text(text) => {
+                    self.html.text(text);
+                }
+                Part::Code(code) => {
+                    self.html.code(code);
+                }
+                Part::Place(file, Some(line)) => self.line(file, line),
+                Part::Place(file, None) => self.file(file),
+            }
+        }
+    }
+
+    /// The same without links, for what is one.
+    pub fn said_plainly(&mut self, text: &str) {
+        for part in words::parts(text, &|_| false) {
+            match part {
+                Part::Code(code) => self.html.code(code),
+                Part::Text(text) | Part::Place(text, _) => self.html.text(text),
+            };
+        }
+    }
+
+    /// A paragraph of it.
+    pub fn paragraph(&mut self, text: &str) {
+        self.html.begin("p");
+        self.said(text);
+        self.html.end();
+    }
+
     pub fn procedure(&mut self, procedure: usize) {
         let target = self.site.procedure_href(procedure).map(|target| self.to(target));
         let name = &self.site.procedures[procedure].name;
@@ -110,13 +149,10 @@ impl<'s> Frame<'s> {
         self.html.end();
         if tests.len() > most {
             let more = tests.len() - most;
-            self.html.element(
-                "p",
-                format_args!(
-                    "and {more} more; every test has its reasons on its own page, and \
-                     `edgewise select --format json` has all of them"
-                ),
-            );
+            self.paragraph(&format!(
+                "and {more} more; every test has its reasons on its own page, and \
+                 `edgewise select --format json` has all of them"
+            ));
         }
     }
 
@@ -128,6 +164,8 @@ impl<'s> Frame<'s> {
         self.html.attr("tabindex", "0").attr("aria-label", &caption);
         self.html.begin("table").element("caption", &caption);
         self.html.begin("thead").begin("tr");
+        let names = columns.iter().map(|column| column.trim_start_matches('#').to_string());
+        self.columns = names.collect();
         for column in columns {
             self.html.begin("th").attr("scope", "col");
             match column.strip_prefix('#') {
@@ -143,8 +181,31 @@ impl<'s> Frame<'s> {
         self.html.end().end().end();
     }
 
+    /// A row, in whose first cell its name is to be written.
+    pub fn row(&mut self) {
+        self.column = 1;
+        self.html.begin("tr").begin("th").attr("scope", "row");
+    }
+
+    /// The next cell of a row. Where a screen is too narrow for columns, their names
+    /// stand in the cells.
+    pub fn cell(&mut self) -> &mut Html {
+        self.html.begin("td");
+        if let Some(name) = self.columns.get(self.column) {
+            self.html.attr("data-label", name);
+        }
+        self.column += 1;
+        &mut self.html
+    }
+
     pub fn number(&mut self, number: impl Display) {
-        self.html.begin("td").attr("class", "number").text(number).end();
+        self.cell().attr("class", "number").text(number).end();
+    }
+
+    /// A number that leads to what it counts.
+    pub fn count(&mut self, count: usize, target: Option<String>) {
+        let target = target.filter(|_| count > 0).map(|target| self.to(target));
+        self.cell().attr("class", "number").maybe_link(target, count).end();
     }
 
     /// Links to the parts of something that is on several pages.
@@ -167,9 +228,10 @@ impl<'s> Frame<'s> {
 
 pub const GENERATOR: &str = "edgewise report";
 
-const NAVIGATION: [(&str, &str); 4] = [
-    ("index.html", "Summary"),
-    ("changes.html", "Changes"),
-    ("tests/1.html", "Tests"),
-    ("files.html", "Files"),
+/// Pages with their names, and how the paths of those below them begin.
+const NAVIGATION: [(&str, &str, &[&str]); 4] = [
+    ("index.html", "Summary", &[]),
+    ("changes.html", "Changes", &["changes-", "procedures/"]),
+    ("tests/1.html", "Tests", &["tests/"]),
+    ("files.html", "Files", &["files-", "files/"]),
 ];

@@ -4,6 +4,7 @@
 
 pub mod align;
 mod changes;
+mod depends;
 mod files;
 mod frame;
 mod procedure;
@@ -11,12 +12,14 @@ mod search;
 mod source;
 mod summary;
 mod tests;
+mod words;
 pub mod writer;
 
+use super::gaps;
 use super::picture::Picture;
 use super::text::place;
 use crate::select::{EdgeReason, Reason, SourceLine};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -52,6 +55,7 @@ pub struct Site {
     pub changed_files: Vec<ChangedFile>,
     /// By name.
     pub files: Vec<File>,
+    pub gaps: Gaps,
     pub links: Links,
 }
 
@@ -61,6 +65,16 @@ pub struct Links {
     /// Tests of each page.
     test_pages: Vec<Range<usize>>,
     files: HashMap<String, usize>,
+    /// The tests that enter each procedure.
+    entered: Vec<Vec<usize>>,
+}
+
+/// New or changed code that no test reaches, as `edgewise gaps` tells it.
+#[derive(Debug, Default)]
+pub struct Gaps {
+    pub places: Vec<gaps::Place>,
+    /// Why there may be others, in a sentence.
+    pub unknown: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -146,6 +160,8 @@ pub struct Procedure {
     pub new: Option<Side>,
     /// Whether it has a page: of very many changes not all have one.
     pub has_page: bool,
+    /// Files that changed, other than its own, of those that it is made of.
+    pub through: Vec<String>,
 }
 
 impl Procedure {
@@ -201,6 +217,20 @@ pub struct File {
     pub procedures: Vec<FileProcedure>,
     /// What is to be said of it as a whole.
     pub note: Option<String>,
+    /// Sources of units that include it.
+    pub included_by: Vec<String>,
+    pub changed: Option<ChangedLines>,
+}
+
+/// Where the text of a file is another one.
+#[derive(Debug, Default)]
+pub struct ChangedLines {
+    /// New or changed.
+    pub lines: BTreeSet<u32>,
+    /// How many lines are gone before a line.
+    pub gone: BTreeMap<u32, usize>,
+    /// Whether these are all; otherwise those that reasons name.
+    pub is_whole: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -228,10 +258,6 @@ impl File {
     fn unknown(&self) -> usize {
         self.lines.values().filter(|line| line.tests.is_none()).count()
     }
-
-    fn gaps(&self) -> usize {
-        self.lines.values().map(|line| line.gaps.len()).sum()
-    }
 }
 
 impl Site {
@@ -239,6 +265,12 @@ impl Site {
     pub fn arrange(&mut self) {
         let files = self.files.iter().enumerate();
         self.links.files = files.map(|(place, file)| (file.name.clone(), place)).collect();
+        self.links.entered = vec![Vec::new(); self.procedures.len()];
+        for (place, test) in self.tests.iter().enumerate() {
+            for procedure in &test.enters {
+                self.links.entered[*procedure].push(place);
+            }
+        }
         let (mut start, mut weight) = (0, 0);
         for (place, test) in self.tests.iter().enumerate() {
             weight += test.reasons.len() + test.enters.len();
@@ -290,6 +322,11 @@ impl Site {
             0 => format!("files/{}.html#L{line}", place + 1),
             part => format!("files/{}-{}.html#L{line}", place + 1, part + 1),
         })
+    }
+
+    /// The gaps in a file.
+    fn gaps_of(&self, file: &str) -> usize {
+        self.gaps.places.iter().filter(|place| place.file == file).count()
     }
 
     fn count(&self, verdict: Verdict) -> usize {

@@ -3,6 +3,7 @@
 
 use super::align::{Row, align};
 use super::frame::Frame;
+use super::writer::Html;
 use super::{Change, Danger, Page, Procedure, Side, Site, TextLine};
 use crate::report::picture::{Mark, Picture};
 use crate::report::svg;
@@ -19,26 +20,41 @@ pub fn page(site: &Site, number: usize) -> Page {
     let procedure = &site.procedures[number];
     let path = format!("procedures/{}.html", number + 1);
     let mut frame = Frame::new(site, path, &procedure.name);
-    intro(&mut frame, procedure);
+    intro(&mut frame, number);
     dangers(&mut frame, number);
     sources(&mut frame, procedure);
     graphs(&mut frame, procedure);
+    entered(&mut frame, number);
     frame.finish()
 }
 
-fn intro(frame: &mut Frame<'_>, procedure: &Procedure) {
+fn entered(frame: &mut Frame<'_>, number: usize) {
+    let tests = &frame.site.links.entered[number];
+    if !tests.is_empty() {
+        frame.html.begin("section").attr("id", "entered");
+        frame.html.element("h2", "Tests that enter it");
+        frame.tests(tests, SHOWN_TESTS);
+        frame.html.end();
+    }
+}
+
+fn intro(frame: &mut Frame<'_>, number: usize) {
+    let procedure = &frame.site.procedures[number];
     frame.html.begin("p");
     frame.line(&procedure.file, procedure.line);
     frame.html.text(format_args!(", {}", procedure.change.word()));
     if !procedure.programs.is_empty() {
         frame.html.text(format_args!(", in {}", procedure.programs.join(", ")));
     }
-    let says = match procedure.entered {
-        0 => String::from(". No test enters it."),
-        1 => String::from(". 1 test enters it."),
-        count => format!(". {count} tests enter it."),
+    frame.html.text(". ");
+    let entered = &frame.site.links.entered[number];
+    let target = (!entered.is_empty()).then(|| String::from("#entered"));
+    match procedure.entered {
+        0 => frame.html.text("No test enters it"),
+        1 => frame.html.maybe_link(target, "1 test enters it"),
+        count => frame.html.maybe_link(target, format_args!("{count} tests enter it")),
     };
-    frame.html.text(says).end();
+    frame.html.text(".").end();
     if procedure.is_excluded {
         let says = "It is excluded by edgewise.toml: what changed here selects nothing.";
         frame.html.begin("p").attr("class", "note").text(says).end();
@@ -77,7 +93,8 @@ fn one_danger(frame: &mut Frame<'_>, procedure: usize, number: usize, danger: &D
         frame.html.text(", on ").code(&reason.edge);
     }
     if !reason.because.is_empty() {
-        frame.html.text(": ").text(&reason.because);
+        frame.html.text(": ");
+        frame.said(&reason.because);
     }
     frame.html.end();
     frame.html.begin("p").attr("class", "was").text("− before: ");
@@ -234,19 +251,15 @@ fn graphs(frame: &mut Frame<'_>, procedure: &Procedure) {
     legend(frame);
     frame.html.begin("div").attr("class", "graphs");
     for (side, title) in [(&procedure.old, "Before"), (&procedure.new, "Now")] {
-        frame.html.begin("section").attr("class", "graph").element("h3", title);
         match side.as_ref().map(|side| side.picture.as_ref()) {
             None => {
                 let says = if title == "Before" { "It is new." } else { "It is gone." };
-                frame.html.element("p", says);
+                begin_graph(frame, title, None).element("p", says);
             }
             Some(None) => {
-                frame.html.element("p", "Its graph cannot be read.");
+                begin_graph(frame, title, None).element("p", "Its graph cannot be read.");
             }
-            Some(Some(picture)) => {
-                let title = format!("{title}: the graph of {}", procedure.name);
-                graph(frame, picture, &title);
-            }
+            Some(Some(picture)) => graph(frame, picture, title, &procedure.name),
         }
         frame.html.end();
     }
@@ -254,18 +267,34 @@ fn graphs(frame: &mut Frame<'_>, procedure: &Procedure) {
     frame.html.begin("script").attr("src", frame.up.to_string() + "graphs.js").end();
 }
 
-fn graph(frame: &mut Frame<'_>, picture: &Picture, title: &str) {
+/// How wide a picture is decides whether another one stands beside it.
+fn begin_graph<'f>(frame: &'f mut Frame<'_>, title: &str, width: Option<f64>) -> &'f mut Html {
+    frame.html.begin("section").attr("class", "graph");
+    if let Some(width) = width {
+        frame.html.attr("style", format_args!("--width:{width}px"));
+    }
+    frame.html.element("h3", title)
+}
+
+fn graph(frame: &mut Frame<'_>, picture: &Picture, title: &str, procedure: &str) {
     let (site, up) = (frame.site, frame.up);
     let line = |file: &str, line: u32| site.line_href(file, line).map(|to| format!("{up}{to}"));
     let danger = |number: usize| Some(format!("#d{}", number + 1));
     let links = svg::Links { line: &line, danger: &danger };
-    frame.html.begin("div").attr("class", "wide").attr("tabindex", "0");
-    frame.html.attr("role", "region").attr("aria-label", title);
-    let drawn = svg::add(&mut frame.html, picture, title, &links);
-    frame.html.end();
-    if let Err(why) = drawn {
-        frame.html.element("p", format_args!("{why}: its nodes as a list."));
-        listed(frame, picture);
+    let says = format!("{title}: the graph of {procedure}");
+    let mut drawn = Html::fragment();
+    match svg::add(&mut drawn, picture, &says, &links) {
+        Ok(width) => {
+            begin_graph(frame, title, Some(width));
+            frame.html.begin("div").attr("class", "wide").attr("tabindex", "0");
+            frame.html.attr("role", "region").attr("aria-label", says);
+            frame.html.raw(&drawn.finish()).end();
+        }
+        Err(why) => {
+            begin_graph(frame, title, None);
+            frame.html.element("p", format_args!("{why}: its nodes as a list."));
+            listed(frame, picture);
+        }
     }
 }
 
@@ -302,13 +331,15 @@ fn listed(frame: &mut Frame<'_>, picture: &Picture) {
 
 fn legend(frame: &mut Frame<'_>) {
     frame.html.begin("ul").attr("class", "legend");
-    for says in [
-        "same: matched, thin lines",
-        "dangerous and differs: the edge leads elsewhere now, thick lines",
-        "not visited: behind a difference, broken lines",
-        "0 tests: uncovered, grey nodes and dotted edges",
+    for (class, says) in [
+        ("matched", "same: it has a counterpart, thin lines"),
+        ("dangerous", "differs: the dangerous edge leads elsewhere now, thick lines"),
+        ("unvisited", "not visited: behind a difference, broken lines"),
+        ("matched never", "0 tests: nobody runs it, grey nodes and dotted edges"),
     ] {
-        frame.html.element("li", says);
+        frame.html.begin("li");
+        svg::sample(&mut frame.html, class);
+        frame.html.text(says).end();
     }
     frame.html.end();
 }

@@ -1,7 +1,7 @@
 //! The first page: how much was selected, for which changes, and what is missing.
 
 use super::frame::Frame;
-use super::{ChangedFile, Page, Site, Verdict};
+use super::{Page, Site, Test, Verdict, depends};
 use crate::report::text::counted;
 use crate::report::time::span;
 use std::collections::BTreeSet;
@@ -29,7 +29,9 @@ fn missing(frame: &mut Frame<'_>) {
         }
         frame.html.begin("section").attr("class", "note").element("h2", title).begin("ul");
         for sentence in sentences {
-            frame.html.element("li", sentence);
+            frame.html.begin("li");
+            frame.said(sentence);
+            frame.html.end();
         }
         frame.html.end().end();
     }
@@ -43,11 +45,23 @@ fn figures(frame: &mut Frame<'_>) {
     let total = took + saved;
     let part = if total.is_zero() { 0.0 } else { saved.as_secs_f64() / total.as_secs_f64() };
     let dangers: usize = site.procedures.iter().map(|procedure| procedure.dangers.len()).sum();
-    let gaps: usize = site.files.iter().map(super::File::gaps).sum();
     let new: usize = site.files.iter().map(super::File::unknown).sum();
+    let first = |is_wanted: &dyn Fn(&Test) -> bool| {
+        Some(site.test_href(site.tests.iter().position(is_wanted)?))
+    };
     let mut figures = vec![
-        ("Selected", selected.to_string(), format!("of {}", counted(selected + skipped, "test"))),
-        ("Skipped", skipped.to_string(), String::from("which no change can affect")),
+        (
+            "Selected",
+            selected.to_string(),
+            format!("of {}", counted(selected + skipped, "test")),
+            first(&|test| test.verdict == Verdict::Selected),
+        ),
+        (
+            "Skipped",
+            skipped.to_string(),
+            String::from("which no change can affect"),
+            first(&|test| test.verdict == Verdict::Skipped),
+        ),
         (
             "Time saved",
             span(saved),
@@ -57,27 +71,42 @@ fn figures(frame: &mut Frame<'_>) {
                 span(total),
                 counted(known, "test")
             ),
+            None,
         ),
         (
             "Changed procedures",
             site.procedures.len().to_string(),
             format!("with {}", counted(dangers, "dangerous edge")),
+            Some(String::from("changes.html")).filter(|_| !site.procedures.is_empty()),
         ),
     ];
+    let to_files = Some(String::from("files.html"));
     if new > 0 {
         figures.push((
             "Not run yet",
             new.to_string(),
             String::from("lines of new or changed code: run the selected tests to know"),
+            to_files,
         ));
     } else {
+        let (gaps, unknown) = (site.gaps.places.len(), &site.gaps.unknown);
         figures.push((
             "Gaps",
-            gaps.to_string(),
-            String::from(match site.missing.is_empty() {
-                true => "places in new or changed code that no test reaches",
-                false => "places that no test reaches, in what could be compared: see above",
-            }),
+            if gaps == 0 && unknown.is_some() {
+                String::from("not known")
+            } else {
+                gaps.to_string()
+            },
+            match unknown {
+                None if site.missing.is_empty() => {
+                    String::from("places in new or changed code that no test reaches")
+                }
+                None => String::from(
+                    "places that no test reaches, in what could be compared: see above",
+                ),
+                Some(why) => why.replace('`', ""),
+            },
+            to_files,
         ));
     }
     let failed = site.tests.iter().filter(|test| test.has_failed).count();
@@ -86,11 +115,13 @@ fn figures(frame: &mut Frame<'_>) {
             "Did not pass",
             failed.to_string(),
             String::from("the last time: they stay selected until they do"),
+            first(&|test| test.has_failed),
         ));
     }
     frame.html.begin("section").attr("aria-label", "Figures").begin("dl").attr("class", "figures");
-    for (name, value, more) in figures {
-        frame.html.begin("div").element("dt", name).element("dd", value);
+    for (name, value, more, target) in figures {
+        frame.html.begin("div").element("dt", name);
+        frame.html.begin("dd").maybe_link(target, value).end();
         frame.html.begin("dd").attr("class", "more").text(more).end().end();
     }
     frame.html.end().end();
@@ -111,15 +142,15 @@ fn changes_by_file(frame: &mut Frame<'_>) {
         let known = site.changed_files.iter().find(|change| change.file == *file);
         let procedures: Vec<usize> =
             (0..site.procedures.len()).filter(|at| site.procedures[*at].file == *file).collect();
-        frame.html.begin("tr").begin("th").attr("scope", "row");
+        frame.row();
         frame.file(file);
         frame.html.end();
         let says = match known {
             Some(change) => format!("{}: {}", change.verb, change.role),
             None => String::from("as it was, but what its code means changed"),
         };
-        frame.html.element("td", says);
-        frame.html.begin("td");
+        frame.cell().text(says).end();
+        frame.cell();
         for (number, procedure) in procedures.iter().enumerate().take(20) {
             frame.html.text(if number > 0 { ", " } else { "" });
             frame.procedure(*procedure);
@@ -129,9 +160,15 @@ fn changes_by_file(frame: &mut Frame<'_>) {
             frame.html.link("changes.html", format_args!("{} more", procedures.len() - 20));
         }
         frame.html.end();
-        let (dangers, tests) = behind(site, file, known);
-        frame.number(dangers);
-        frame.number(tests);
+        let behind = depends::of(site, file);
+        let page = site.file_href(file);
+        let within = |id: &str| page.as_ref().map(|page| format!("{page}#{id}"));
+        frame.count(behind.edges, within("depends"));
+        // What has no page of its own is among what else selects tests.
+        let begin = format!("{file} ");
+        let other = site.others.iter().position(|other| other.what.starts_with(&begin));
+        let other = other.map(|number| format!("changes.html#o{}", number + 1));
+        frame.count(behind.tests.len(), within("tests").or(other));
         frame.html.end();
     }
     frame.end_table();
@@ -141,28 +178,6 @@ fn changes_by_file(frame: &mut Frame<'_>) {
         frame.html.link("changes.html", "all changes").end();
     }
     frame.html.end();
-}
-
-/// The dangerous edges that a changed file has to do with, and the tests that are selected for it:
-/// by its code, by what it declares, or for using it.
-fn behind(site: &Site, file: &str, known: Option<&ChangedFile>) -> (usize, usize) {
-    let declared = format!("({file}:");
-    let mut tests: BTreeSet<usize> = BTreeSet::new();
-    let mut edges = 0;
-    for procedure in &site.procedures {
-        for danger in &procedure.dangers {
-            if procedure.file == file || danger.reason.because.contains(&declared) {
-                edges += 1;
-                tests.extend(&danger.tests);
-            }
-        }
-    }
-    if let Some(change) = known {
-        let begin = format!("{file} {}", change.verb);
-        let others = site.others.iter().filter(|other| other.what.starts_with(&begin));
-        others.for_each(|other| tests.extend(&other.tests));
-    }
-    (edges, tests.len())
 }
 
 fn selected(frame: &mut Frame<'_>) {

@@ -19,13 +19,11 @@ pub fn page(site: &Site, number: usize) -> Page {
     };
     let mut frame = Frame::new(site, path, title);
     let (selected, skipped) = (site.count(Verdict::Selected), site.count(Verdict::Skipped));
-    frame.html.element(
-        "p",
-        format_args!(
-            "{} selected, {skipped} skipped. Selected ones come first.",
-            counted(selected, "test")
-        ),
-    );
+    frame.html.begin("p").text(format_args!("{} selected, ", counted(selected, "test")));
+    let first = site.tests.iter().position(|test| test.verdict == Verdict::Skipped);
+    let first = first.map(|test| frame.to(site.test_href(test)));
+    frame.html.maybe_link(first, format_args!("{skipped} skipped"));
+    frame.html.text(". Selected ones come first.").end();
     let names: Vec<(String, String)> = pages
         .iter()
         .enumerate()
@@ -78,10 +76,7 @@ fn reasons(frame: &mut Frame<'_>, test: &Test) {
     }
     if test.reasons.len() > SHOWN {
         let more = test.reasons.len() - SHOWN;
-        frame.html.element(
-            "p",
-            format_args!("and {more} besides, which `edgewise select --format json` has"),
-        );
+        frame.paragraph(&format!("and {more} besides, which `edgewise select --format json` has"));
     }
 }
 
@@ -93,7 +88,9 @@ fn list(frame: &mut Frame<'_>, reasons: &[Why]) {
         match *reason {
             Why::Other(other) => {
                 let target = frame.to(format_args!("changes.html#o{}", other + 1));
-                frame.html.link(target, &site.others[other].what);
+                frame.html.begin("a").attr("href", target);
+                frame.said_plainly(&site.others[other].what);
+                frame.html.end();
             }
             Why::Danger { procedure, danger } => {
                 let shown = &site.procedures[procedure];
@@ -109,7 +106,8 @@ fn list(frame: &mut Frame<'_>, reasons: &[Why]) {
                 frame.html.text(", to ");
                 frame.old_line(procedure, &reason.old);
                 if !reason.because.is_empty() {
-                    frame.html.text(": ").text(&reason.because);
+                    frame.html.text(": ");
+                    frame.said(&reason.because);
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! `edgewise history log`: the versions that there are rows of.
 
+use super::NO_HISTORY;
 use crate::cli::exit;
 use crate::cli::printer::{self, Stream};
 use crate::cli::versions;
@@ -39,7 +40,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         ));
     }
     if snapshots.is_empty() {
-        printer::tell("there is no history yet: `edgewise run` records one\n");
+        printer::tell(NO_HISTORY);
     }
     Ok(exit::OK)
 }

@@ -9,6 +9,9 @@ mod show;
 
 use clap::Subcommand;
 
+/// Said by those that have nothing to list: that is no error.
+const NO_HISTORY: &str = "there is no history yet: `edgewise run` records one\n";
+
 /// Look at the history, merge histories, or make room
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \

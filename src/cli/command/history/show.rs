@@ -1,5 +1,6 @@
 //! `edgewise history show`: which tests reach this, what does this test reach.
 
+use super::NO_HISTORY;
 use crate::cli::completing;
 use crate::cli::exit;
 use crate::cli::printer::{self, Stream};
@@ -30,13 +31,18 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<i32> {
     let workspace = Workspace::open_without_suites()?;
     let history = workspace.history()?;
-    if history.is_empty() {
-        bail!("there is no history yet\nhint: `edgewise run` records one");
-    }
     let Some(what) = &args.what else {
-        overview(&history)?;
+        match history.is_empty() {
+            true => printer::tell(NO_HISTORY),
+            false => overview(&history)?,
+        }
         return Ok(exit::OK);
     };
+    if history.is_empty() {
+        bail!(
+            "there is no history yet, so nothing is known of `{what}`\nhint: `edgewise run` records one"
+        );
+    }
     if let Some(test) = history.test(what) {
         show_test(&history, what, test)?;
     } else if let Some((file, line)) = as_line(what) {
