@@ -267,7 +267,8 @@ int main(int argc, char **argv)
 }
 ";
     let names = ["create", "exclusive", "append", "directory", "link"];
-    let tests: String = names.iter().map(|how| format!("{how} ./prog {how} {how}.taken\n")).collect();
+    let tests: String =
+        names.iter().map(|how| format!("{how} ./prog {how} {how}.taken\n")).collect();
     let project = Project::of_source(source, &[]);
     project.write("tests.list", &format!("{tests}empties ./prog empties empties.taken\n"));
     project.record();

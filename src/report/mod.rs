@@ -11,6 +11,7 @@ pub mod json;
 pub mod layout;
 pub mod markdown;
 pub mod order;
+pub mod outline;
 pub mod picture;
 pub mod results;
 pub mod runners;
