@@ -4,7 +4,7 @@
 use super::reporting::Texts;
 use crate::history::format::FileState;
 use crate::ids::TestId;
-use crate::report::outline::{Item, Kind, Outline, tokens};
+use crate::report::outline::{Kind, Outline, tokens};
 use crate::select::{ComparedPair, EdgeReason, PassedOver, Reason, Rule, SourceLine};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -12,17 +12,25 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Of very many files that changed, so many are looked into.
-const MOST_FILES: usize = 200;
+const MOST_FILES: usize = 60;
+/// Of files with statements that changed, too.
+const MOST_SOURCES: usize = 300;
 
 pub struct Macros<'m> {
     texts: Texts<'m>,
     then: &'m FileState,
     now: &'m FileState,
     outlines: FxHashMap<(String, bool), Option<Outline>>,
-    /// Files with macros in them that are others now.
-    changed: Vec<String>,
+    /// Macros of files that are others now, by name.
+    changed: FxHashMap<String, Vec<Definition>>,
     /// What is said of a change, by where it is and what it is.
     said: FxHashMap<(SourceLine, SourceLine), String>,
+}
+
+struct Definition {
+    file: String,
+    line: u32,
+    body: Vec<String>,
 }
 
 impl<'m> Macros<'m> {
@@ -33,7 +41,7 @@ impl<'m> Macros<'m> {
             then,
             now,
             outlines: FxHashMap::default(),
-            changed: Vec::new(),
+            changed: FxHashMap::default(),
             said: FxHashMap::default(),
         };
         let changed = now.iter().filter(|(name, state)| {
@@ -42,9 +50,15 @@ impl<'m> Macros<'m> {
             is_source && then.get(*name) != Some(*state)
         });
         for (name, _) in changed.take(MOST_FILES) {
-            let outline = macros.outline(name, true);
-            if outline.is_some_and(|o| o.items.iter().any(|item| item.kind == Kind::Macro)) {
-                macros.changed.push(name.clone());
+            let Some(outline) = macros.outline(name, true) else { continue };
+            let items = outline.items.iter().filter(|item| item.kind == Kind::Macro);
+            let defined = items.filter_map(|item| {
+                let (name, line) = item.names.first()?.clone();
+                Some((name, line, tokens(&outline.text_of(item))))
+            });
+            for (own, line, body) in defined.collect::<Vec<_>>() {
+                let definition = Definition { file: name.clone(), line, body };
+                macros.changed.entry(own).or_default().push(definition);
             }
         }
         macros
@@ -108,7 +122,7 @@ impl<'m> Macros<'m> {
     fn macro_behind(&mut self, old: &SourceLine, new: &SourceLine) -> Option<String> {
         let written = self.outline(&new.file, true)?.statement(new.line);
         let (before, now) = (tokens(&old.text), tokens(&new.text));
-        // Words that are new without being written there, or else those that are gone.
+        // Words that are new without being written there; or there are only fewer of them.
         let mut strange: FxHashSet<String> = beyond(&now, &before);
         let is_unedited = self.then.get(&new.file) == self.now.get(&new.file);
         let is_less = strange.is_empty();
@@ -118,34 +132,22 @@ impl<'m> Macros<'m> {
                 return None;
             }
         }
-        if is_less {
-            strange = beyond(&before, &now);
-        }
-        let mut reached: FxHashSet<String> = written.into_iter().collect();
-        let mut found = Vec::new();
         // A macro may stand in another one.
-        loop {
-            let count = reached.len();
-            for file in self.changed.clone() {
-                for item in self.macros(&file) {
-                    let Some((name, _)) = item.names.first().filter(|(n, _)| reached.contains(n))
-                    else {
-                        continue;
-                    };
-                    let body = self.outline(&file, true)?.text_of(&item);
-                    let body = tokens(&body);
-                    let says_it = is_less || body.iter().any(|word| strange.contains(word));
-                    let place = (file.clone(), item.first, name.clone());
-                    if says_it && !found.contains(&place) {
-                        found.push(place);
-                    }
-                    reached.extend(body);
-                }
+        let mut seen: FxHashSet<&str> = FxHashSet::default();
+        let mut todo: Vec<&str> = written.iter().map(String::as_str).collect();
+        let mut found = Vec::new();
+        while let Some(word) = todo.pop() {
+            if !seen.insert(word) {
+                continue;
             }
-            if reached.len() == count {
-                break;
+            for Definition { file, line, body } in self.changed.get(word).into_iter().flatten() {
+                if is_less || body.iter().any(|word| strange.contains(word)) {
+                    found.push((file.clone(), *line, word.to_string()));
+                }
+                todo.extend(body.iter().map(String::as_str));
             }
         }
+        found.sort();
         // Whoever uses a macro that he did not use before edits his own line.
         let mut changed = Vec::new();
         for (file, line, name) in found {
@@ -168,12 +170,6 @@ impl<'m> Macros<'m> {
         Some(format!("`{name}` is defined otherwise ({file}:{line})"))
     }
 
-    fn macros(&mut self, file: &str) -> Vec<Item> {
-        let items = self.outline(file, true).map(|outline| outline.items.as_slice());
-        let items = items.unwrap_or_default().iter();
-        items.filter(|item| item.kind == Kind::Macro).cloned().collect()
-    }
-
     fn definition(&mut self, file: &str, name: &str, is_now: bool) -> Option<String> {
         let outline = self.outline(file, is_now)?;
         Some(outline.text_of(outline.macro_named(name)?))
@@ -181,6 +177,9 @@ impl<'m> Macros<'m> {
 
     fn outline(&mut self, file: &str, is_now: bool) -> Option<&Outline> {
         let key = (file.to_string(), is_now);
+        if self.outlines.len() > MOST_SOURCES && !self.outlines.contains_key(&key) {
+            return None;
+        }
         let texts = &mut self.texts;
         let read = || {
             let lines = if is_now { texts.now(file) } else { texts.then(file) };

@@ -332,7 +332,9 @@ fn declared(tokens: &[Token]) -> Vec<(String, u32)> {
             && place.checked_sub(2).map_or("", &text) == "("
             && matches!(behind, ")" | "[")
             && token.others == 1;
+        let is_before_pointer = behind == "(" && text(place + 2) == "*";
         let is_declarator = token.others == 0
+            && !is_before_pointer
             && matches!(behind, ";" | "=" | "[" | "," | "(")
             && !is_tag
             // The values of an initialiser are no declarators.

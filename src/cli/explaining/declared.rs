@@ -29,12 +29,8 @@ impl Declared {
     }
 }
 
-/// The names that a unit declares somewhere, with what they say. `true` for variables
-/// that it defines.
-fn declared<'u>(
-    unit: &'u UnitVersion,
-    is_meant: impl Fn(&str, Place) -> bool,
-) -> Vec<(&'u str, bool)> {
+/// The names that a unit declares somewhere; `true` for variables that it defines.
+fn declared(unit: &UnitVersion, is_meant: impl Fn(&str, Place) -> bool) -> Vec<(&str, bool)> {
     let index = &unit.index;
     let variables = index.definitions.iter().map(|definition| {
         (index.symbols[definition.symbol as usize].name.as_str(), true, definition.place)

@@ -17,6 +17,7 @@ use crate::select::{Comparison, EdgeReason, Exclusion, NewProgram, Reason, Sourc
 use crate::suite::TestCase;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Bound;
+use std::path::Path;
 
 /// Procedures of which both versions are shown.
 const MOST_DIFFS: usize = 3;
@@ -55,7 +56,8 @@ impl Basis<'_> {
             .zip(&selected.comparisons)
             .filter(|(id, _)| known.programs.contains(id))
             .collect();
-        let mut last = last_run(history, known, &ran, &uses, &explanation.reasons)?;
+        let mut last =
+            last_run(&workspace.project.root, history, known, &ran, &uses, &explanation.reasons)?;
         self.add_deeds(name, &mut last)?;
         explanation.last = Some(last);
         let excluded = workspace.config.excluded()?;
@@ -178,6 +180,7 @@ impl Basis<'_> {
 }
 
 fn last_run(
+    root: &Path,
     history: &History,
     known: &Test,
     ran: &[(&Fingerprint, &Comparison)],
@@ -201,7 +204,8 @@ fn last_run(
             changed_units,
         });
     }
-    let names: BTreeSet<&str> = uses.files.iter().map(|(name, _)| name.as_str()).collect();
+    let names = uses.files.iter().map(|(name, _)| name.as_str());
+    let names: BTreeSet<&str> = names.filter(|name| !root.join(name).is_dir()).collect();
     let version = history.snapshots()?.into_iter().find(|version| version.id == history.id());
     Ok(LastRun {
         version: version.map(|version| Version {

@@ -150,7 +150,7 @@ impl Stands {
                 format!("it is part of a declaration ({span})")
             }
             Standing::Declaration => format!("it is part of the declaration of {names} ({span})"),
-            Standing::Blank => String::from("it is blank or a comment, which is no code"),
+            Standing::Blank => String::new(),
             Standing::Data => String::from("no program that tests ran is made of this file"),
         }
     }
@@ -219,7 +219,9 @@ impl Line {
         let changed = match &self.change {
             LineChange::Same if is == Some(Standing::Data) => String::from("the file is as it was"),
             LineChange::Changed if is == Some(Standing::Data) => String::from("the file changed"),
-            LineChange::Same if is == Some(Standing::Blank) => String::from("no code is there"),
+            LineChange::Same if is == Some(Standing::Blank) => {
+                String::from("it is blank or a comment, which is no code")
+            }
             LineChange::Changed if is_inside => String::from("what it is part of changed"),
             LineChange::Same if is_inside => String::from("what it is part of is as it was"),
             LineChange::Same => String::from("it is as it was"),
@@ -235,14 +237,17 @@ impl Line {
             LineChange::Unknown(why) => format!("whether it changed is not known: {why}"),
         };
         let mut out = format!("{file}:{line}: {changed}\n");
-        if let Some(text) = &self.text {
+        if let Some(text) = self.text.as_ref().filter(|text| !text.trim().is_empty()) {
             let _ = writeln!(out, "      {}", one_line(&short(text.trim())));
         }
         if !self.procedures.is_empty() {
             let _ = writeln!(out, "    it is part of {}", self.procedures.join(", "));
         }
         if let Some(stands) = &self.stands {
-            let _ = writeln!(out, "    {}", stands.text(file, *line, &self.declares));
+            let said = stands.text(file, *line, &self.declares);
+            if !said.is_empty() {
+                let _ = writeln!(out, "    {said}");
+            }
         } else if !self.declares.is_empty() {
             let _ = writeln!(out, "    it declares {}", self.declares.join(", "));
         }

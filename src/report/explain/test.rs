@@ -285,6 +285,10 @@ fn told_together(files: &[ChangedFile]) -> Vec<String> {
     let mut told = Vec::new();
     for (directory, files) in groups {
         let role = files[0].role.says();
+        let of_all = match files[0].role {
+            FileRole::Unused => "it does not use them",
+            _ => "it is not known whether it uses them",
+        };
         // What is known of each file by itself is of interest by itself.
         let is_dull = matches!(files[0].role, FileRole::Unused | FileRole::Unknown);
         if files.len() <= MOST_OF_ONE || directory.is_empty() || !is_dull {
@@ -297,7 +301,7 @@ fn told_together(files: &[ChangedFile]) -> Vec<String> {
             "is gone" => "are gone",
             other => other,
         };
-        told.push(format!("{} files in {} {verb}: {role}", files.len(), one_line(&directory)));
+        told.push(format!("{} files in {} {verb}: {of_all}", files.len(), one_line(&directory)));
     }
     told
 }
