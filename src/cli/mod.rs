@@ -22,6 +22,7 @@ mod interrupt;
 mod listed;
 mod made_of;
 mod matrix;
+mod naming;
 mod new_code;
 mod outside;
 mod printer;

@@ -10,6 +10,7 @@ use super::files::{self, Files};
 use super::listed;
 use super::made_of::MadeOf;
 use super::matrix::HistoryMatrix;
+use super::naming::Macros;
 use super::outside::LoadedNames;
 use super::roles::{self, Role, UnitFiles};
 use super::snapshot::{self, Effort, OldUnits, Source};
@@ -207,10 +208,20 @@ pub fn select(
     selection.by_files(&candidates, &files.now, &unit_files, source)?;
     selection.by_excluded_files(&parts.comparisons, &excluded);
     parts.dangerous = outcome.dangerous;
+    parts.pairs = outcome.pairs;
+    if parts.dangerous.iter().any(Macros::may_be_behind) {
+        let then = history.common_files()?;
+        let Selection { reasons, passed_over, .. } = &mut selection;
+        Macros::new(&workspace.project.root, &then, &files.now).name_in(
+            reasons,
+            passed_over,
+            &mut parts.dangerous,
+            &mut parts.pairs,
+        );
+    }
     parts.analysed = outcome.analysed;
     parts.map = outcome.map;
     parts.affected = outcome.affected;
-    parts.pairs = outcome.pairs;
     parts.statistics = outcome.statistics;
     sources::small_pages(false);
     parts.effort = from_sources.map(|(units, effort)| Effort {
@@ -269,8 +280,12 @@ impl<'a> Selection<'a> {
             let id = TestId::new(index);
             match self.history.test(&test.name) {
                 None => self.add(id, Reason::NewTest),
-                Some(known) => match state(made_of.fingerprint(test)?, known) {
-                    Some(reason) => self.add(id, reason),
+                Some(known) if known.fingerprint != made_of.fingerprint(test)? => {
+                    let what = made_of.difference(test, known, self.history)?;
+                    self.add(id, Reason::TestChanged { what });
+                }
+                Some(known) => match state_of_run(known) {
+                    Some(what) => self.add(id, Reason::State { what }),
                     None => candidates.push((id, known)),
                 },
             }
@@ -611,14 +626,6 @@ fn unit_files<'c>(old: &OldUnits, comparisons: impl Iterator<Item = &'c Comparis
         files.sources.insert(unit.index.key.source.clone());
     }
     files
-}
-
-/// Why a test is selected for what it is, whatever changed.
-fn state(made_of: Fingerprint, known: &Test) -> Option<Reason> {
-    if known.fingerprint != made_of {
-        return Some(Reason::TestChanged);
-    }
-    state_of_run(known).map(|what| Reason::State { what })
 }
 
 /// What there is to say against the run of a test, if anything.

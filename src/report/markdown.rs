@@ -56,7 +56,13 @@ pub fn results(results: &[TestResult], report: Option<&Report>, shadow: Option<&
     for (fate, what) in [
         (Fate::Skipped, "skipped by themselves"),
         (Fate::Disabled, "disabled"),
-        (Fate::Interrupted, "interrupted, which stay selected"),
+        (
+            Fate::Interrupted,
+            match interrupted.len() {
+                1 => "interrupted, which stays selected",
+                _ => "interrupted, which stay selected",
+            },
+        ),
     ] {
         let count = results.iter().filter(|result| result.fate == fate).count();
         if count > 0 {
@@ -73,7 +79,9 @@ pub fn results(results: &[TestResult], report: Option<&Report>, shadow: Option<&
     };
     fold(&mut out, "not the same each time", &noted(|result| result.unstable));
     let unclean = noted(|result| result.unclean.is_some());
-    fold(&mut out, "without a complete trace, which stay selected", &unclean);
+    let stay = |count: usize| if count == 1 { "stays" } else { "stay" };
+    let what = format!("without a complete trace, which {} selected", stay(unclean.len()));
+    fold(&mut out, &what, &unclean);
     if let Some(shadow) = shadow {
         let mut text = String::new();
         let lines = shadow.text();
@@ -96,7 +104,8 @@ pub fn results(results: &[TestResult], report: Option<&Report>, shadow: Option<&
             .collect();
         let names = report.selected.iter().map(|(name, _)| name.as_str());
         let left: Vec<&str> = names.filter(|name| !run.contains(name)).collect();
-        fold(&mut out, "selected and not asked for, which stay selected", &left);
+        let what = format!("selected and not asked for, which {} selected", stay(left.len()));
+        fold(&mut out, &what, &left);
         out.push_str(&why(report));
     }
     out

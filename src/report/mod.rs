@@ -12,6 +12,7 @@ mod labels;
 pub mod layout;
 pub mod markdown;
 pub mod order;
+pub mod outline;
 pub mod picture;
 pub mod results;
 pub mod runners;

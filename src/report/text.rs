@@ -188,13 +188,12 @@ pub fn reason(reason: &Reason) -> String {
         }
         Reason::Files { what, .. } => format!("    {}\n", one_line(what)),
         Reason::NewTest => String::from("    it is new\n"),
-        Reason::TestChanged => {
-            String::from("    its command changed, or inputs or variables that it declares\n")
-        }
         Reason::Dependency { test } => {
             format!("    it needs {}, which is selected\n", one_line(test))
         }
-        Reason::State { what } => format!("    {}\n", one_line(what)),
+        Reason::State { what } | Reason::TestChanged { what } => {
+            format!("    {}\n", one_line(what))
+        }
         Reason::All => String::from("    all tests were asked for\n"),
         Reason::NoHistory => String::from("    there is no history yet\n"),
     }

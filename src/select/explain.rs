@@ -41,11 +41,23 @@ pub fn edge_reason(
         reason.new = Some(source_line(successor.unit(new.unit), graph.node(node)));
     }
     let same_text = reason.new.as_ref().is_some_and(|new| new.text == reason.old.text);
-    if let Some(graph) = graph.filter(|_| reject.because == Because::Node && same_text) {
-        let node = graph.node(graph.edge(reject.edge).to);
-        let what = culprit::changed_declaration(unit, successor.unit(new.unit), node);
-        reason.because = what.unwrap_or_default();
-        reason.by = Rule::Declaration;
+    let successors = (successor.unit(new.unit), new.procedure);
+    let culprit =
+        |node: &Node| culprit::changed_declaration((unit, old.procedure), successors, node);
+    match (&reject.because, graph) {
+        (Because::Node, Some(graph)) if same_text => {
+            reason.because = culprit(graph.node(graph.edge(reject.edge).to));
+            reason.by = Rule::Declaration;
+        }
+        // Its words are what they were: what they mean is not.
+        (Because::Signature, Some(graph))
+            if successor.unit(new.unit).entry_text(new.procedure)
+                == Some(reason.old.text.as_str()) =>
+        {
+            let what = culprit(graph.node(graph.edge(reject.edge).from));
+            reason.because = format!("{what}, and its signature or attributes with it");
+        }
+        _ => {}
     }
     reason
 }
@@ -99,7 +111,7 @@ fn explain_because(because: &Because) -> String {
         Because::Call(name) => format!("`{name}` means another procedure now"),
         Because::EdgeGone => String::from("this way is gone"),
         Because::CaseAdded(text) => format!("`case {text}` was added"),
-        Because::Signature => String::from("signature or attributes changed"),
+        Because::Signature => String::from("its signature or attributes changed"),
         Because::Flags => String::from(
             "it is compiled with other flags, files that these or asm name, or another compiler",
         ),

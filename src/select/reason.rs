@@ -47,7 +47,9 @@ pub enum Reason {
     },
     /// The test itself is new or another one.
     NewTest,
-    TestChanged,
+    TestChanged {
+        what: String,
+    },
     /// The test did not end well, or its trace cannot be relied upon.
     State {
         what: String,
@@ -87,7 +89,7 @@ impl Reason {
             Self::Procedure { .. } => Rule::Procedure,
             Self::Program { by, .. } | Self::Files { by, .. } => *by,
             Self::NewTest => Rule::NewTest,
-            Self::TestChanged => Rule::TestChanged,
+            Self::TestChanged { .. } => Rule::TestChanged,
             Self::State { .. } => Rule::State,
             Self::Dependency { .. } => Rule::Dependency,
             Self::NoHistory => Rule::NoHistory,

@@ -51,7 +51,7 @@ impl Rule {
                 "a variable whose type or initialiser changed, in whatever unit it is defined"
             }
             Self::Resolution => "a call or a name that means another procedure now",
-            Self::Signature => "the signature or the attributes of a procedure",
+            Self::Signature => "a procedure whose signature or attributes changed",
             Self::Gone => "a procedure that is gone",
             Self::Procedure => "a procedure that changed anywhere, without a look at its edges",
             Self::Flags => {

@@ -250,8 +250,9 @@ pub fn summary(results: &Results) -> String {
         .collect();
     if let Some((name, why)) = unclean.first() {
         out.push_str(&format!(
-            "warning: {} without a complete trace, which stay selected; for example {name}: {why}\n",
-            counted(unclean.len(), "test")
+            "warning: {} without a complete trace, which {} selected; for example {name}: {why}\n",
+            counted(unclean.len(), "test"),
+            if unclean.len() == 1 { "stays" } else { "stay" }
         ));
         let all = unclean.iter().all(|(_, why)| *why == NO_PROGRAM);
         if all && unclean.len() == passed + failed {

@@ -120,8 +120,9 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         exit_code(&results)
     };
     if left > 0 {
+        let they = if left == 1 { "it stays" } else { "they stay" };
         let left = counted(left, "test");
-        printer::tell(&format!("{left} selected and not asked for: they stay selected\n"));
+        printer::tell(&format!("{left} selected and not asked for: {they} selected\n"));
     }
     if !args.all {
         printer::tell(&saved);

@@ -2,13 +2,14 @@
 
 use super::Basis;
 use super::declared::Declared;
+use super::standing::OnLine;
 use super::test::counterpart;
 use crate::cfg::format::{Graph, Place};
 use crate::cli::reporting::{self, Texts};
 use crate::history::column::TestBits;
 use crate::history::store::StoreError;
 use crate::ids::{Fingerprint, NodeId, TestId, UnitIx};
-use crate::report::explain::{Before, Change, Danger, Diff, Function, Line, LineChange};
+use crate::report::explain::{Before, Change, Danger, Diff, Function, Line, LineChange, Standing};
 use crate::select::version::{ProcRef, ProgramVersion, UnitVersion};
 use crate::select::{
     ComparedPair, Comparison, EdgeReason, Exclusion, NewProgram, Reason, SourceLine,
@@ -151,9 +152,20 @@ impl Basis<'_> {
         }
         let mut reached = found.reached.clone();
         let outdated = self.outdated()?;
-        let declared = match found.text {
-            Some(_) => Declared::default(),
-            None => self.declared_on(&place, &outdated)?,
+        let stands = match found.text {
+            Some(_) => None,
+            None => self.on_line(file, line, &mut texts),
+        };
+        let declared = match (&found.text, &stands) {
+            (Some(_), _) => Declared::default(),
+            (None, Some(on_line)) if on_line.stands.is != Standing::Declaration => {
+                Declared::default()
+            }
+            (None, Some(OnLine { own, stands, .. })) => {
+                let names = if own.is_empty() { &stands.names } else { own };
+                self.declared_on(&place, names, &outdated)?
+            }
+            (None, None) => self.declared_on(&place, &[], &outdated)?,
         };
         for danger in &dangers {
             let old = &danger.edge.old;
@@ -168,15 +180,34 @@ impl Basis<'_> {
                 self.add_dangers(&mut dangers, pair, |edge| declared.is_behind(edge));
             }
         }
+        if let Some(on_line) = stands.as_ref().filter(|s| s.stands.is == Standing::Macro) {
+            let may_be_other = on_line.change != LineChange::Same;
+            for pair in &self.selected.pairs {
+                let is_its = |edge: &EdgeReason| {
+                    on_line.is_named_by(edge) || (may_be_other && on_line.is_behind(edge))
+                };
+                self.add_dangers(&mut dangers, pair, is_its);
+            }
+        }
         let before =
             self.reached.on_line(file, line, |unit| outdated.contains_key(&unit.fingerprint()))?;
-        let change = match (&found.text, found.unknown) {
+        let change = match (&found.text, found.unknown.clone()) {
             (Some(_), _) if !dangers.is_empty() => LineChange::Changed,
+            (Some(_), _) if found.reached.is_none() && before.is_some() && found.is_same_text() => {
+                LineChange::Behind
+            }
             (Some(_), _) if found.reached.is_none() => LineChange::NotRunYet,
             (Some(_), _) => LineChange::Same,
-            (None, _) if declared.is_changed || !dangers.is_empty() => LineChange::Changed,
-            (None, _) if !declared.names.is_empty() => LineChange::Same,
+            (None, _) if declared.is_changed => LineChange::Changed,
+            (None, _) if !dangers.is_empty() => match &stands {
+                Some(on_line) if !is_told_of(on_line, &dangers) => on_line.change.clone(),
+                _ => LineChange::Changed,
+            },
+            (None, _) if declared.is_known => LineChange::Same,
             (None, Some(why)) => LineChange::Unknown(why),
+            (None, None) if stands.is_some() => {
+                stands.as_ref().map_or(LineChange::NoCode, |on_line| on_line.change.clone())
+            }
             (None, None) => LineChange::NoCode,
         };
         // Where it changed in its place, that is what the edges into it say.
@@ -189,7 +220,12 @@ impl Basis<'_> {
             is_excluded: found.procedures.iter().any(|name| excluded.holds(file, name)),
             procedures: found.procedures.into_iter().collect(),
             selected: self.selected_for(&dangers, |_| false),
-            declares: declared.names.into_iter().collect(),
+            declares: Vec::new(),
+            users: Vec::new(),
+            perhaps: Vec::new(),
+            selected_for_file: self.selected_for_file(file),
+            unseen: Vec::new(),
+            stands: None,
             dangers,
             reached: None,
             selected_otherwise: Vec::new(),
@@ -199,12 +235,35 @@ impl Basis<'_> {
         let names = |tests: &TestBits| -> Vec<String> {
             self.reached.names(tests).into_iter().map(String::from).collect()
         };
+        if let Some(on_line) = stands {
+            if answer.change != LineChange::Changed {
+                answer.selected.clear();
+            }
+            if answer.change != LineChange::Same {
+                answer.perhaps = self.perhaps_for(file, &on_line)?;
+                answer.perhaps.retain(|name| answer.selected.binary_search(name).is_err());
+            }
+            let users = on_line.users.procedures.iter();
+            answer.users =
+                users.map(|((file, name), line)| format!("{name} ({file}:{line})")).collect();
+            answer.declares = match on_line.own.is_empty() {
+                false if on_line.stands.is == Standing::Declaration => on_line.own,
+                _ => Vec::new(),
+            };
+            answer.stands = Some(on_line.stands);
+        } else {
+            answer.declares = declared.names.into_iter().collect();
+        }
         if let Some(tests) = before {
-            if matches!(answer.change, LineChange::Unknown(_)) {
+            if matches!(answer.change, LineChange::Unknown(_) | LineChange::Behind) {
                 reached = Some(tests);
             } else if found.old_text != found.text && !is_told {
+                let text = at(texts.then(file)).or(found.old_text.clone());
+                let is_same = text.is_some() && text == answer.text;
+                let texts = found.old_text.zip(found.text);
                 answer.before = Some(Before {
-                    text: at(texts.then(file)).or(found.old_text),
+                    text,
+                    meant: texts.filter(|_| is_same),
                     reached: names(&tests),
                     selected: self.selected_for(&gone, |_| false),
                     dangers: gone,
@@ -272,14 +331,17 @@ impl Basis<'_> {
         names
     }
 
-    fn otherwise(&self, reached: &[String], selected: &[String]) -> Vec<String> {
+    pub(super) fn otherwise(&self, reached: &[String], selected: &[String]) -> Vec<String> {
         let is_other = |name: &&String| {
             self.reasons.contains_key(name.as_str()) && selected.binary_search(name).is_err()
         };
         reached.iter().filter(is_other).cloned().collect()
     }
 
-    fn programs_with(&self, units: &FxHashSet<Fingerprint>) -> Result<Vec<String>, StoreError> {
+    pub(super) fn programs_with(
+        &self,
+        units: &FxHashSet<Fingerprint>,
+    ) -> Result<Vec<String>, StoreError> {
         let ids: BTreeSet<Fingerprint> =
             self.history.tests().flat_map(|(_, test)| test.programs.iter().copied()).collect();
         let mut programs = BTreeSet::new();
@@ -374,6 +436,12 @@ impl Basis<'_> {
     }
 }
 
+/// Whether an edge is known to lead elsewhere for what stands on a line.
+fn is_told_of(on_line: &OnLine, dangers: &[Danger]) -> bool {
+    on_line.stands.is != Standing::Macro
+        || dangers.iter().any(|danger| on_line.is_named_by(&danger.edge))
+}
+
 /// A line of a file.
 pub(super) struct Spot<'p> {
     file: &'p str,
@@ -383,6 +451,10 @@ pub(super) struct Spot<'p> {
 impl Spot<'_> {
     pub(super) fn is_at(&self, unit: &UnitVersion, place: Place) -> bool {
         place.line == self.line && unit.file(place) == self.file
+    }
+
+    pub(super) fn is_in_file(&self, unit: &UnitVersion, place: Place) -> bool {
+        unit.file(place) == self.file
     }
 
     pub(super) fn may_be_in(&self, unit: &UnitVersion) -> bool {
@@ -424,6 +496,10 @@ struct Code {
 }
 
 impl Code {
+    fn is_same_text(&self) -> bool {
+        self.text == self.old_text
+    }
+
     fn add(&mut self, graph: &Graph, node: NodeId, procedure: &str) {
         add_text(&mut self.text, &graph.node(node).text);
         self.procedures.insert(procedure.to_string());

@@ -3,6 +3,7 @@
 mod code;
 mod declared;
 mod near;
+mod standing;
 mod test;
 
 pub use test::{counterpart, outcome};
@@ -52,6 +53,8 @@ enum Subject {
     /// By file and name.
     Function(String, String),
     Line(String, u32),
+    /// A line of a file that no unit is made of.
+    Data(String, u32),
 }
 
 /// Answers, and hints of the selection behind them.
@@ -136,6 +139,7 @@ impl Basis<'_> {
                 Subject::Test(place) => out.tests.push(self.test(&self.all[place])?),
                 Subject::Function(file, name) => out.functions.push(self.function(&file, &name)?),
                 Subject::Line(file, line) => out.lines.push(self.line(&file, line)?),
+                Subject::Data(file, line) => out.lines.push(self.data_line(&file, line)?),
             }
         }
         Ok(())
@@ -145,7 +149,7 @@ impl Basis<'_> {
         match subject {
             Subject::Test(place) => self.all[*place].name.clone(),
             Subject::Function(file, name) => format!("{file}:{name}"),
-            Subject::Line(file, line) => format!("{file}:{line}"),
+            Subject::Line(file, line) | Subject::Data(file, line) => format!("{file}:{line}"),
         }
     }
 
@@ -167,6 +171,13 @@ impl Basis<'_> {
         if let Some((file, line)) = as_line(what) {
             let files = self.files_like(file).into_iter();
             found.extend(files.map(|file| Subject::Line(file.to_string(), line)));
+            if found.is_empty() && !self.history.is_empty() {
+                let then = self.history.common_files()?;
+                let names = then.keys().chain(self.selected.files.now.keys());
+                let names = names.map(String::as_str).filter(|name| !name.ends_with('/'));
+                let data = self.like(file, names.collect());
+                found.extend(data.into_iter().map(|file| Subject::Data(file.to_string(), line)));
+            }
         }
         if found.is_empty() {
             self.nothing_like(what, &places)?;
@@ -219,7 +230,10 @@ impl Basis<'_> {
     /// The files that somebody means: by the name from the root on, from the working
     /// directory on, or by the end of it.
     fn files_like(&self, file: &str) -> BTreeSet<&str> {
-        let files = self.files();
+        self.like(file, self.files())
+    }
+
+    fn like<'f>(&self, file: &str, files: BTreeSet<&'f str>) -> BTreeSet<&'f str> {
         let here = std::env::current_dir().unwrap_or_default().join(file);
         let here = relative(&self.workspace.project.root, &clean(&here));
         for name in [file, &here] {

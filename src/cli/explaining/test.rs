@@ -3,7 +3,6 @@
 use super::Basis;
 use crate::cli::reporting::{self, Texts};
 use crate::cli::selecting::Selected;
-use crate::cli::workspace::Workspace;
 use crate::cli::{files, uses, versions};
 use crate::history::History;
 use crate::history::format::{FileUses, Outcome, Test};
@@ -14,9 +13,11 @@ use crate::report::explain::{
 };
 use crate::report::time;
 use crate::select::version::{ProcRef, ProgramVersion};
-use crate::select::{Comparison, EdgeReason, Exclusion, NewProgram, Reason};
+use crate::select::{Comparison, EdgeReason, Exclusion, NewProgram, Reason, SourceLine};
 use crate::suite::TestCase;
 use std::collections::{BTreeSet, HashSet};
+use std::ops::Bound;
+use std::path::Path;
 
 /// Procedures of which both versions are shown.
 const MOST_DIFFS: usize = 3;
@@ -55,7 +56,8 @@ impl Basis<'_> {
             .zip(&selected.comparisons)
             .filter(|(id, _)| known.programs.contains(id))
             .collect();
-        let mut last = last_run(history, known, &ran, &uses, &explanation.reasons)?;
+        let mut last =
+            last_run(&workspace.project.root, history, known, &ran, &uses, &explanation.reasons)?;
         self.add_deeds(name, &mut last)?;
         explanation.last = Some(last);
         let excluded = workspace.config.excluded()?;
@@ -68,11 +70,51 @@ impl Basis<'_> {
                 changed.is_excluded = excluded.holds(&changed.file, &changed.procedure);
                 let program = &comparison.old.path;
                 changed.dangerous = ways(program, &changed.procedure, selected, &explanation);
+                changed.selects =
+                    explanation.reasons.iter().any(|reason| is_about(reason, changed));
             }
             explanation.procedures.extend(found.into_iter().map(|(_, changed)| changed));
         }
-        explanation.files = changed_files(workspace, history, selected, known, &uses)?;
+        explanation.files = self.changed_files(known, &uses)?;
         Ok(explanation)
+    }
+
+    /// Files that changed since a test ran, and what each is to it.
+    fn changed_files(&self, known: &Test, used: &FileUses) -> anyhow::Result<Vec<ChangedFile>> {
+        let then = self.history.files(known.files)?;
+        let now = &self.selected.files.now;
+        let excluded = self.workspace.config.excluded()?;
+        let code = self.files();
+        let uses: HashSet<&str> = used.files.iter().map(|(name, _)| name.as_str()).collect();
+        let names: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
+        // Of a directory with files in it these tell all there is.
+        let is_told = |name: &String| {
+            let behind = (Bound::Excluded(name), Bound::Unbounded);
+            let mut below = names.range::<String, _>(behind);
+            name.ends_with('/') && below.next().is_some_and(|next| next.starts_with(name))
+        };
+        let changed = names.iter().filter(|name| then.get(**name) != now.get(**name));
+        let changed = changed.filter(|name| !is_told(name)).map(|name| {
+            let role = if files::is_configuration(self.workspace, name) {
+                FileRole::Configuration
+            } else if code.contains(name.as_str()) {
+                match uses.contains(name.as_str()) {
+                    true => FileRole::UsedCode,
+                    false => FileRole::Code,
+                }
+            } else if excluded.holds_file(name) {
+                FileRole::Excluded
+            } else if uses.contains(name.as_str()) {
+                FileRole::Used
+            } else if used.incomplete.is_some() {
+                FileRole::Unknown
+            } else {
+                FileRole::Unused
+            };
+            let verb = uses::verb(then.contains_key(*name), now.contains_key(*name));
+            ChangedFile { file: name.to_string(), verb, role }
+        });
+        Ok(changed.collect())
     }
 
     /// Counts what a test did, and how much of that was compared.
@@ -138,6 +180,7 @@ impl Basis<'_> {
 }
 
 fn last_run(
+    root: &Path,
     history: &History,
     known: &Test,
     ran: &[(&Fingerprint, &Comparison)],
@@ -161,7 +204,8 @@ fn last_run(
             changed_units,
         });
     }
-    let names: BTreeSet<&str> = uses.files.iter().map(|(name, _)| name.as_str()).collect();
+    let names = uses.files.iter().map(|(name, _)| name.as_str());
+    let names: BTreeSet<&str> = names.filter(|name| !root.join(name).is_dir()).collect();
     let version = history.snapshots()?.into_iter().find(|version| version.id == history.id());
     Ok(LastRun {
         version: version.map(|version| Version {
@@ -179,6 +223,7 @@ fn last_run(
         inexact: known.inexact,
         programs,
         files_used: uses.incomplete.is_none().then_some(names.len()),
+        used: names.into_iter().map(String::from).collect(),
     })
 }
 
@@ -233,11 +278,29 @@ fn changed_procedures(
                 is_gone: now.is_none(),
                 is_excluded: false,
                 is_entered: false,
+                selects: false,
                 dangerous: Vec::new(),
             },
         ));
     }
     found
+}
+
+/// Whether a reason is a change of a procedure.
+fn is_about(reason: &Reason, changed: &ChangedProcedure) -> bool {
+    let is_it = |procedure: &str, old: &SourceLine| {
+        procedure == changed.procedure && old.file == changed.file
+    };
+    match reason {
+        Reason::Edge(edge) => {
+            let is_entry = edge.old.file == changed.file || edge.from.file == changed.file;
+            edge.procedure == changed.procedure && is_entry
+        }
+        Reason::ProcedureGone { procedure, old, .. } | Reason::Procedure { procedure, old, .. } => {
+            is_it(procedure, old)
+        }
+        _ => false,
+    }
 }
 
 /// The procedure of another version that stands for one.
@@ -271,8 +334,14 @@ fn ways(
         });
     let edges = selected.report.dangerous.iter().chain(of_excluded);
     let edges = edges.filter(|edge| edge.program == program && edge.procedure == procedure);
+    // Of an edge that several programs have, one tells.
+    let is_same = |a: &EdgeReason, b: &EdgeReason| {
+        (&a.procedure, &a.from, &a.edge, &a.old, &a.new)
+            == (&b.procedure, &b.from, &b.edge, &b.old, &b.new)
+    };
     let shown = edges.map(|edge| {
-        let is_this = |reason: &Reason| matches!(reason, Reason::Edge(other) if **other == *edge);
+        let is_this =
+            |reason: &Reason| matches!(reason, Reason::Edge(other) if is_same(other, edge));
         let selects = match explanation.reasons.iter().any(is_this) {
             true => "selects it",
             false => "does not select it",
@@ -284,46 +353,4 @@ fn ways(
         format!("{}:{}, {way}: {selects}", edge.from.file, edge.from.line)
     });
     shown.collect()
-}
-
-fn changed_files(
-    workspace: &Workspace,
-    history: &History,
-    selected: &Selected,
-    known: &Test,
-    used: &FileUses,
-) -> anyhow::Result<Vec<ChangedFile>> {
-    let then = history.files(known.files)?;
-    let now = &selected.files.now;
-    let excluded = workspace.config.excluded()?;
-    let mut code: HashSet<&str> = HashSet::new();
-    for comparison in &selected.comparisons {
-        let new = match &comparison.new {
-            NewProgram::Version(new) => Some(new),
-            NewProgram::Unknown(_) => None,
-        };
-        let units = comparison.old.units.iter().chain(new.iter().flat_map(|new| &new.units));
-        code.extend(units.flat_map(|unit| unit.index.files.iter().map(String::as_str)));
-    }
-    let uses: HashSet<&str> = used.files.iter().map(|(name, _)| name.as_str()).collect();
-    let names: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
-    let changed = names.into_iter().filter(|name| then.get(*name) != now.get(*name));
-    let changed = changed.map(|name| {
-        let role = if files::is_configuration(workspace, name) {
-            FileRole::Configuration
-        } else if code.contains(name.as_str()) {
-            FileRole::Code
-        } else if excluded.holds_file(name) {
-            FileRole::Excluded
-        } else if uses.contains(name.as_str()) {
-            FileRole::Used
-        } else if used.incomplete.is_some() {
-            FileRole::Unknown
-        } else {
-            FileRole::Unused
-        };
-        let verb = uses::verb(then.contains_key(name), now.contains_key(name));
-        ChangedFile { file: name.clone(), verb, role }
-    });
-    Ok(changed.collect())
 }

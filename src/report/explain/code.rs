@@ -1,7 +1,7 @@
 //! A procedure or a line: whether it changed, who reaches it, whom it selects.
 
 use super::diff::Diff;
-use super::{SHOWN, names, rule, way};
+use super::{SHOWN, names, rule, some_names, way};
 use crate::report::text::{one_line, short};
 use crate::select::EdgeReason;
 use serde::Serialize;
@@ -61,8 +61,12 @@ pub struct Line {
     pub text: Option<String>,
     /// Procedures that it is part of.
     pub procedures: Vec<String>,
+    /// What stands there, if it is no code.
+    pub stands: Option<Stands>,
     /// Variables and types that it declares, if it is no code.
     pub declares: Vec<String>,
+    /// Procedures that depend on that, by what the sources say.
+    pub users: Vec<String>,
     pub change: LineChange,
     pub is_excluded: bool,
     /// Edges into it that led elsewhere.
@@ -71,6 +75,12 @@ pub struct Line {
     /// it is compared with; none if that is not known.
     pub reached: Option<Vec<String>>,
     pub selected: Vec<String>,
+    /// Tests that are selected for a change of code that depends on it, perhaps for this one.
+    pub perhaps: Vec<String>,
+    /// Tests that are selected for the file as a whole.
+    pub selected_for_file: Vec<String>,
+    /// Tests of which it is not known which files they use, for a file that is no source.
+    pub unseen: Vec<String>,
     pub selected_otherwise: Vec<String>,
     /// What had this number before, if it was something else.
     pub before: Option<Before>,
@@ -84,14 +94,73 @@ pub enum LineChange {
     Changed,
     /// It is new, or behind something that changed: no test ran it yet.
     NotRunYet,
+    /// It says what it said, behind something that changed.
+    Behind,
     /// No code begins there now.
     NoCode,
     Unknown(String),
 }
 
+/// What is on a line without code.
+#[derive(Debug, Serialize)]
+pub struct Stands {
+    pub is: Standing,
+    /// The macro, or all that the declaration declares.
+    pub names: Vec<String>,
+    pub first: u32,
+    pub last: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    Macro,
+    Include,
+    Condition,
+    Directive,
+    Declaration,
+    /// A comment, or nothing.
+    Blank,
+    /// A line of a file that no program is made of.
+    Data,
+}
+
+impl Stands {
+    fn text(&self, file: &str, line: u32, declares: &[String]) -> String {
+        let Self { first, last, .. } = self;
+        let span = match first == last {
+            true => format!("{file}:{first}"),
+            false => format!("{file}:{first}-{last}"),
+        };
+        let quoted = |names: &[String]| {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            short(&names.join(", "))
+        };
+        let names = quoted(&self.names);
+        match self.is {
+            Standing::Macro if line == *first => format!("it defines the macro {names}"),
+            Standing::Macro => format!("it is part of the macro {names} ({span})"),
+            Standing::Include => String::from("it includes a file"),
+            Standing::Condition => String::from("it is a condition for the preprocessor"),
+            Standing::Directive => String::from("it is a line for the preprocessor"),
+            Standing::Declaration if !declares.is_empty() => {
+                format!("it declares {}", declares.join(", "))
+            }
+            Standing::Declaration if names.is_empty() => {
+                format!("it is part of a declaration ({span})")
+            }
+            Standing::Declaration => format!("it is part of the declaration of {names} ({span})"),
+            Standing::Blank => String::new(),
+            Standing::Data => String::from("no program that tests ran is made of this file"),
+        }
+    }
+}
+
 #[derive(Debug, Serialize)]
 pub struct Before {
     pub text: Option<String>,
+    /// What it said to the compiler then, and says now, where the text is the same.
+    pub meant: Option<(String, String)>,
     pub dangers: Vec<Danger>,
     pub reached: Vec<String>,
     pub selected: Vec<String>,
@@ -145,9 +214,22 @@ impl Function {
 impl Line {
     pub fn text(&self) -> String {
         let Self { file, line, .. } = self;
+        let is = self.stands.as_ref().map(|stands| stands.is);
+        let is_inside = is == Some(Standing::Declaration) && self.declares.is_empty();
         let changed = match &self.change {
+            LineChange::Same if is == Some(Standing::Data) => String::from("the file is as it was"),
+            LineChange::Changed if is == Some(Standing::Data) => String::from("the file changed"),
+            LineChange::Same if is == Some(Standing::Blank) => {
+                String::from("it is blank or a comment, which is no code")
+            }
+            LineChange::Changed if is_inside => String::from("what it is part of changed"),
+            LineChange::Same if is_inside => String::from("what it is part of is as it was"),
             LineChange::Same => String::from("it is as it was"),
             LineChange::Changed => String::from("it changed"),
+            LineChange::Behind => String::from(
+                "it is as it was, and lies behind something that changed: who reaches it is known \
+                 when the tests ran",
+            ),
             LineChange::NotRunYet => {
                 String::from("it is new, or lies behind something that changed: no test ran it yet")
             }
@@ -155,21 +237,32 @@ impl Line {
             LineChange::Unknown(why) => format!("whether it changed is not known: {why}"),
         };
         let mut out = format!("{file}:{line}: {changed}\n");
-        if let Some(text) = &self.text {
+        if let Some(text) = self.text.as_ref().filter(|text| !text.trim().is_empty()) {
             let _ = writeln!(out, "      {}", one_line(&short(text.trim())));
         }
         if !self.procedures.is_empty() {
             let _ = writeln!(out, "    it is part of {}", self.procedures.join(", "));
         }
-        if !self.declares.is_empty() {
+        if let Some(stands) = &self.stands {
+            let said = stands.text(file, *line, &self.declares);
+            if !said.is_empty() {
+                let _ = writeln!(out, "    {said}");
+            }
+        } else if !self.declares.is_empty() {
             let _ = writeln!(out, "    it declares {}", self.declares.join(", "));
+        }
+        if matches!(is, Some(Standing::Macro | Standing::Declaration)) {
+            self.add_users(&mut out);
         }
         if self.is_excluded {
             out.push_str("    [exclude] names it: an edit of it selects nothing\n");
         }
         add_dangers(&mut out, &self.dangers, self.is_excluded);
-        if matches!(self.change, LineChange::Same | LineChange::Changed | LineChange::Unknown(_)) {
+        let is_told = !matches!(self.change, LineChange::NotRunYet | LineChange::NoCode);
+        if is_told {
             let what = match self.change {
+                _ if is == Some(Standing::Data) => "used it",
+                LineChange::Behind => "reached it before",
                 _ if !self.declares.is_empty() => "reached a use of it",
                 LineChange::Changed => "reached what was there before",
                 _ => "reached it",
@@ -177,16 +270,31 @@ impl Line {
             if let Some(reached) = &self.reached {
                 names(&mut out, (what, what), reached);
             }
+            some_names(&mut out, UNSEEN, &self.unseen);
+            let is_open = self.stands.is_some() && matches!(self.change, LineChange::Unknown(_));
+            let selects_otherwise = self.perhaps.len() + self.selected_for_file.len() > 0;
             let change = match self.change {
-                LineChange::Changed => Change::Changed,
+                LineChange::Changed if !selects_otherwise => Change::Changed,
+                _ if is_open && !selects_otherwise => Change::Changed,
                 _ => Change::Same,
             };
             add_selected(&mut out, &change, &self.selected, &self.selected_otherwise);
+            some_names(&mut out, PERHAPS, &self.perhaps);
+            some_names(&mut out, FOR_FILE, &self.selected_for_file);
         }
         if let Some(before) = &self.before {
-            let _ = writeln!(out, "    when the tests ran, {file}:{line} was something else:");
-            if let Some(text) = &before.text {
-                let _ = writeln!(out, "    - {}", one_line(&short(text.trim())));
+            if let Some((then, now)) = &before.meant {
+                out.push_str(
+                    "    when the tests ran, the same text meant something else, by a macro or a \
+                     declaration that changed:\n",
+                );
+                let _ = writeln!(out, "    - {}", one_line(&short(then)));
+                let _ = writeln!(out, "    + {}", one_line(&short(now)));
+            } else {
+                let _ = writeln!(out, "    when the tests ran, {file}:{line} was something else:");
+                if let Some(text) = &before.text {
+                    let _ = writeln!(out, "    - {}", one_line(&short(text.trim())));
+                }
             }
             add_dangers(&mut out, &before.dangers, self.is_excluded);
             names(&mut out, ("reached that", "reached that"), &before.reached);
@@ -198,6 +306,32 @@ impl Line {
     }
 }
 
+impl Line {
+    fn add_users(&self, out: &mut String) {
+        const MOST: usize = 10;
+        let shown: Vec<&str> = self.users.iter().take(MOST).map(String::as_str).collect();
+        let _ = match self.users.len() {
+            0 => write!(out, "    no procedure depends on it"),
+            1 => write!(out, "    1 procedure depends on it: {}", shown[0]),
+            count => write!(out, "    {count} procedures depend on it: {}", shown.join(", ")),
+        };
+        if self.users.len() > MOST {
+            let _ = write!(out, " and {} more", self.users.len() - MOST);
+        }
+        out.push('\n');
+    }
+}
+
+const UNSEEN: (&str, &str) = (
+    "may have used it: not all files that it uses are known",
+    "may have used it: not all files that they use are known",
+);
+const PERHAPS: (&str, &str) = (
+    "is selected for code that depends on it; whether for this is not known",
+    "are selected for code that depends on it; whether for this is not known",
+);
+const FOR_FILE: (&str, &str) =
+    ("is selected for the file as a whole", "are selected for the file as a whole");
 const SELECTED: (&str, &str) = ("is selected for it", "are selected for it");
 
 fn add_selected(out: &mut String, change: &Change, selected: &[String], otherwise: &[String]) {

@@ -4,7 +4,7 @@ mod code;
 mod diff;
 mod test;
 
-pub use code::{Before, Change, Danger, Function, Line, LineChange};
+pub use code::{Before, Change, Danger, Function, Line, LineChange, Standing, Stands};
 pub use diff::{Diff, DiffLine, Mark};
 pub use test::{
     ChangedFile, ChangedProcedure, Explanation, FileRole, LastRun, ProcedureDiff, ProgramRun,
@@ -88,6 +88,13 @@ fn names(out: &mut String, (one, several): (&str, &str), names: &[String]) {
         count => format!("{count} tests {several}"),
     };
     list(out, &what, names.iter().map(|name| one_line(name)));
+}
+
+/// The same, if there are any.
+fn some_names(out: &mut String, what: (&str, &str), tests: &[String]) {
+    if !tests.is_empty() {
+        names(out, what, tests);
+    }
 }
 
 /// A reason with all that is known of the way there.

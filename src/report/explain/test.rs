@@ -7,6 +7,9 @@ use crate::select::Reason;
 use serde::Serialize;
 use std::fmt::Write;
 
+/// Of the files that a test used so many are shown.
+const USED_SHOWN: usize = 10;
+
 /// All that speaks for or against running a test.
 #[derive(Debug, Serialize)]
 pub struct Explanation {
@@ -63,6 +66,8 @@ pub struct LastRun {
     pub programs: Vec<ProgramRun>,
     /// Files of the project that it used; unknown if it is not known of all.
     pub files_used: Option<usize>,
+    /// Those that are known, by name.
+    pub used: Vec<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -91,6 +96,8 @@ pub struct ChangedProcedure {
     pub is_excluded: bool,
     /// Whether the test ran it.
     pub is_entered: bool,
+    /// Whether the test is selected for it.
+    pub selects: bool,
     /// Where control comes from on the ways in it that lead elsewhere now.
     pub dangerous: Vec<String>,
 }
@@ -108,6 +115,8 @@ pub struct ChangedFile {
 pub enum FileRole {
     /// Of units, which are compared procedure by procedure.
     Code,
+    /// The same, and the test opens it as well.
+    UsedCode,
     Used,
     Unused,
     /// It is not known which files the test uses.
@@ -121,6 +130,7 @@ impl FileRole {
     fn says(self) -> &'static str {
         match self {
             Self::Code => "compared as code",
+            Self::UsedCode => "compared as code, and it uses it",
             Self::Used => "it uses it",
             Self::Unused => "it does not use it",
             Self::Unknown => "it is not known whether it uses it",
@@ -152,9 +162,7 @@ impl Explanation {
         }
         let procedures = self.procedures.iter().map(ChangedProcedure::text);
         list(&mut out, "changed procedures in these programs", procedures);
-        let files = self.files.iter();
-        let files = files.map(|f| format!("{} {}: {}", one_line(&f.file), f.verb, f.role.says()));
-        list(&mut out, "changed files", files);
+        list(&mut out, "changed files", told_together(&self.files).into_iter());
         let excluded = self.excluded.iter().map(text::place);
         list(&mut out, "changes in excluded code that it runs", excluded);
         out
@@ -198,7 +206,8 @@ impl Explanation {
         } else {
             let _ = writeln!(out, "    it entered {procedures} over {edges}");
         }
-        let is_used = |file: &&ChangedFile| file.role == FileRole::Used;
+        let is_used =
+            |file: &&ChangedFile| matches!(file.role, FileRole::Used | FileRole::UsedCode);
         if last.files_used.is_some() && !self.files.iter().any(|file| is_used(&file)) {
             out.push_str("    no file that it used changed");
             if last.loaded > 0 {
@@ -241,9 +250,60 @@ impl LastRun {
             let _ = writeln!(out, "    it ran {}: {units}, {now}", one_line(program));
         }
         if let Some(count) = self.files_used {
-            let _ = writeln!(out, "    it used {} of the project", counted(count, "file"));
+            let _ = write!(out, "    it used {} of the project", counted(count, "file"));
+            let shown: Vec<String> =
+                self.used.iter().take(USED_SHOWN).map(|name| one_line(name)).collect();
+            if !shown.is_empty() {
+                let _ = write!(out, ": {}", shown.join(", "));
+            }
+            if self.used.len() > shown.len() {
+                let _ = write!(out, " and {} more", self.used.len() - shown.len());
+            }
+            out.push('\n');
         }
     }
+}
+
+/// Changed files, those together that are in one directory and of which the same is to be said.
+fn told_together(files: &[ChangedFile]) -> Vec<String> {
+    const MOST_OF_ONE: usize = 3;
+    let directory = |file: &ChangedFile| {
+        let end = file.file.rfind('/').map_or(0, |end| end + 1);
+        file.file[..end].to_string()
+    };
+    let mut groups: Vec<(String, Vec<&ChangedFile>)> = Vec::new();
+    for file in files {
+        let own = directory(file);
+        let is_alike = |(place, others): &&mut (String, Vec<&ChangedFile>)| {
+            *place == own && others[0].verb == file.verb && others[0].role == file.role
+        };
+        match groups.iter_mut().find(is_alike) {
+            Some((_, others)) => others.push(file),
+            None => groups.push((own, vec![file])),
+        }
+    }
+    let mut told = Vec::new();
+    for (directory, files) in groups {
+        let role = files[0].role.says();
+        let of_all = match files[0].role {
+            FileRole::Unused => "it does not use them",
+            _ => "it is not known whether it uses them",
+        };
+        // What is known of each file by itself is of interest by itself.
+        let is_dull = matches!(files[0].role, FileRole::Unused | FileRole::Unknown);
+        if files.len() <= MOST_OF_ONE || directory.is_empty() || !is_dull {
+            let each = files.iter().map(|f| format!("{} {}: {role}", one_line(&f.file), f.verb));
+            told.extend(each);
+            continue;
+        }
+        let verb = match files[0].verb {
+            "is new" => "are new",
+            "is gone" => "are gone",
+            other => other,
+        };
+        told.push(format!("{} files in {} {verb}: {of_all}", files.len(), one_line(&directory)));
+    }
+    told
 }
 
 impl ChangedProcedure {
@@ -251,11 +311,15 @@ impl ChangedProcedure {
         let Self { procedure, file, line, .. } = self;
         let mut out = format!("{procedure} ({file}:{line})");
         out.push_str(if self.is_gone { " is gone: " } else { ": " });
-        out.push_str(match (self.is_entered, self.dangerous.is_empty()) {
-            (false, _) => "it does not enter it",
-            (true, true) => "it enters it",
-            (true, false) => "it enters it; these ways lead elsewhere now:",
+        out.push_str(match (self.is_entered, self.selects) {
+            (false, false) => "it does not enter it",
+            (false, true) => "selects it",
+            (true, false) => "it enters it",
+            (true, true) => "it enters it, which selects it",
         });
+        if self.is_entered && !self.dangerous.is_empty() {
+            out.push_str("; these ways lead elsewhere now:");
+        }
         if self.is_excluded {
             out.push_str(" (excluded)");
         }

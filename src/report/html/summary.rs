@@ -114,7 +114,10 @@ fn figures(frame: &mut Frame<'_>) {
         figures.push((
             "Did not pass",
             failed.to_string(),
-            String::from("the last time: they stay selected until they do"),
+            String::from(match failed {
+                1 => "the last time: it stays selected until it does",
+                _ => "the last time: they stay selected until they do",
+            }),
             first(&|test| test.has_failed),
         ));
     }
