@@ -62,10 +62,11 @@ pub struct Baseline {
     pub unstable: BTreeSet<String>,
 }
 
-/// The addresses of a process must not be chance, here and in all that we start.
-pub fn without_random_addresses() {
+/// Whether the addresses of a process are chance, in this thread and in all that it starts.
+pub fn randomize_addresses(wanted: bool) {
+    let personality = if wanted { 0 } else { libc::ADDR_NO_RANDOMIZE as libc::c_ulong };
     // SAFETY: a plain system call.
-    unsafe { libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong) };
+    unsafe { libc::personality(personality) };
 }
 
 impl Baseline {
@@ -110,7 +111,9 @@ impl Baseline {
     fn run_unchanged(&mut self) -> anyhow::Result<()> {
         let scratch = tempfile::tempdir()?;
         for (name, command) in tests::list(&self.plain)? {
-            for _ in 0..REPEATED {
+            for round in 0..REPEATED {
+                // Who tells where something lies in memory is seen by that.
+                randomize_addresses(round + 1 == REPEATED);
                 let began = Instant::now();
                 let outcome = tests::run(&self.plain, &command, LONG, scratch.path())?;
                 let timeout = Duration::from_secs(2) + 10 * began.elapsed();
@@ -122,6 +125,7 @@ impl Baseline {
                 }
             }
         }
+        randomize_addresses(false);
         Ok(())
     }
 }
@@ -139,7 +143,7 @@ fn ensure_builds_itself(subject: &Subject, copy: &Path) -> anyhow::Result<()> {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    without_random_addresses();
+    randomize_addresses(false);
     fs_err::create_dir_all(&args.results)?;
     let baseline = Baseline::prepare(args, "outcome", "")?;
     let name = &baseline.subject.description.name;

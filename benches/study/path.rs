@@ -50,7 +50,7 @@ pub fn read(path: &Path) -> anyhow::Result<BTreeMap<String, PathRecord>> {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    outcome::without_random_addresses();
+    outcome::randomize_addresses(false);
     let args = &args.study;
     let baseline = Baseline::prepare(args, "path", CONFIGURATION)?;
     let name = &baseline.subject.description.name;
