@@ -51,10 +51,8 @@ pub fn changes_of_membership(
 /// A unit that changed, seen from programs that do not have it.
 struct Beside<'c> {
     now: &'c UnitVersion,
-    /// Names that it did not define before.
+    /// Names that it did not define before, or may not have.
     newly: Vec<&'c str>,
-    /// What it does by other means than names in C is not what it was.
-    acts_otherwise: bool,
 }
 
 /// Programs that may have a unit more, by their places, each with the reason: the unit
@@ -68,16 +66,11 @@ pub fn joined(comparisons: &[Comparison], outside: &dyn Outside) -> Vec<(usize, 
         let mentioned: FxHashSet<&str> =
             new.units.iter().flat_map(|unit| names_mentioned(unit)).collect();
         let why = beside.iter().find_map(|unit| {
-            let Beside { now, newly, acts_otherwise } = unit;
+            let Beside { now, newly } = unit;
             if new.units.iter().any(|own| own.index.key == now.index.key) {
                 return None;
             }
             let source = &now.index.key.source;
-            if *acts_otherwise {
-                return Some(format!(
-                    "asm or the like in {source} changed, and may define a name that it uses"
-                ));
-            }
             let takes =
                 |name: &&&str| mentioned.contains(**name) || outside.knows(comparison, name);
             let name = newly.iter().find(takes)?;
@@ -103,15 +96,23 @@ fn changed_units(comparison: &Comparison) -> Vec<Beside<'_>> {
         if then.is_some_and(|then| then.fingerprint() == now.fingerprint()) || now.defines("main") {
             continue;
         }
-        let before: FxHashSet<&str> = then.iter().flat_map(|unit| names_defined(unit)).collect();
-        let newly: Vec<&str> = names_defined(now).filter(|name| !before.contains(name)).collect();
-        let composition = then.map_or(empty_composition(), |then| then.index.composition);
-        let acts_otherwise = now.index.composition != composition;
-        if acts_otherwise || !newly.is_empty() {
-            found.push(Beside { now, newly, acts_otherwise });
+        let before: FxHashSet<&str> =
+            then.iter().flat_map(|unit| names_defined(unit).chain(names_acting(unit))).collect();
+        let after = names_defined(now).chain(names_acting(now));
+        let newly: Vec<&str> = after.filter(|name| !before.contains(name)).collect();
+        if !newly.is_empty() {
+            found.push(Beside { now, newly });
         }
     }
     found
+}
+
+/// What asm and the like name, which may define it.
+fn names_acting(unit: &UnitVersion) -> impl Iterator<Item = &str> {
+    let symbol = |number: u32| &unit.index.symbols[number as usize];
+    let acting = unit.index.definitions.iter().filter(|definition| definition.acts);
+    let named = acting.flat_map(|definition| &definition.mentions).map(move |n| symbol(*n));
+    named.filter(|symbol| !symbol.is_static).map(|symbol| symbol.name.as_str())
 }
 
 /// Names of the image that a unit uses or defines.
