@@ -281,6 +281,29 @@ fn a_field_is_part_of_its_declaration() {
     assert_has(&said, &["lies behind something that changed", "1 test reached it before:\n"]);
 }
 
+/// `typedef struct { … } name`: the structure goes by the name of the type.
+#[test]
+fn a_field_of_a_structure_without_a_tag() {
+    let project = Project::of_source(
+        "#include <stdio.h>\ntypedef struct {\n    int low;\n    struct {\n        int width;\n    } \
+         of;\n} range;\nstatic int size(range *r)\n{\n    return r->of.width;\n}\n\
+         int main(int c, char **v)\n{\n    if (c > 1) {\n        range r = {1, {2}};\n        \
+         printf(\"%d\\n\", size(&r));\n    }\n    return 0;\n}\n",
+        &[],
+    );
+    project.write("tests.list", "size ./prog 1\nnone ./prog\n");
+    project.record();
+    for (field, line, other) in [("int width", 5, "char width"), ("int low", 3, "long low")] {
+        project.edit("main.c", field, other);
+        assert_eq!(project.selected(), ["size"]);
+        let (said, value) = explain(&project, "main.c", other);
+        assert_has(&said, &[&format!("main.c:{line}: what it is part of changed\n")]);
+        assert_eq!(names(&value["selected"]), ["t/size"]);
+        assert_has(&project.ok(&["explain", "t/size"]), &["`range` is declared otherwise"]);
+        project.edit("main.c", other, field);
+    }
+}
+
 #[test]
 fn what_a_signature_means_is_named() {
     let project = project();

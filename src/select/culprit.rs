@@ -94,11 +94,22 @@ impl Body {
     }
 }
 
-/// What is said of each name, in all name spaces together.
-fn by_name(declarations: &[Declaration]) -> FxHashMap<&str, BTreeSet<Fingerprint>> {
+/// What is said of each name, in all name spaces together. A structure without a name is
+/// part of whatever refers to it.
+pub fn by_name(declarations: &[Declaration]) -> FxHashMap<&str, BTreeSet<Fingerprint>> {
     let mut found: FxHashMap<&str, BTreeSet<_>> = FxHashMap::default();
-    for declaration in declarations {
-        found.entry(&declaration.name).or_default().insert(declaration.says);
+    for declaration in declarations.iter().filter(|declaration| !declaration.name.is_empty()) {
+        let said = found.entry(&declaration.name).or_default();
+        said.insert(declaration.says);
+        let mut todo = declaration.refers.clone();
+        let mut seen: FxHashSet<u32> = FxHashSet::default();
+        while let Some(target) = todo.pop() {
+            let parts = declarations.get(target as usize).filter(|part| part.name.is_empty());
+            if let Some(part) = parts.filter(|_| seen.insert(target)) {
+                said.insert(part.says);
+                todo.extend(&part.refers);
+            }
+        }
     }
     found
 }

@@ -5,7 +5,7 @@ pub mod affected;
 pub mod algorithm;
 pub mod callers;
 pub mod changes;
-mod culprit;
+pub mod culprit;
 pub mod exclude;
 pub mod explain;
 pub mod gaps;

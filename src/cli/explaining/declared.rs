@@ -7,6 +7,7 @@ use crate::history::column::TestBits;
 use crate::history::store::StoreError;
 use crate::ids::Fingerprint;
 use crate::select::EdgeReason;
+use crate::select::culprit::by_name;
 use crate::select::version::UnitVersion;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -51,10 +52,7 @@ fn says(unit: &UnitVersion, name: &str, is_variable: bool) -> BTreeSet<Fingerpri
             let all = all.filter(|d| index.symbols[d.symbol as usize].name == name);
             all.map(|definition| definition.fingerprint).collect()
         }
-        false => {
-            let all = index.declarations.iter().filter(|d| d.name == name);
-            all.map(|declaration| declaration.says).collect()
-        }
+        false => by_name(&index.declarations).remove(name).unwrap_or_default(),
     }
 }
 
