@@ -242,7 +242,10 @@ fn a_process_without_room_for_its_trace_makes_its_test_unclean() {
          fine ./prog\n",
     );
     // The runner cannot look into a directory that is gone either.
-    assert_unclean(&project, &[("limit", "error 27"), ("gone", ""), ("relative", "absolute")]);
+    // A process that nobody knows the test of may be of any: those of tests beside this one are heard too.
+    let wanted =
+        [("limit", "could not be traced"), ("gone", ""), ("relative", "could not be traced")];
+    assert_unclean(&project, &wanted);
 }
 
 #[test]
