@@ -9,6 +9,7 @@ use crate::history::format::Program;
 use crate::history::store::StoreError;
 use crate::ids::Fingerprint;
 use crate::select::changes::ChangedDefinitions;
+use crate::select::link::names_defined;
 use crate::select::one_path::SPLITTERS;
 use crate::select::program::empty_composition;
 use crate::select::version::{ProgramVersion, UnitVersion};
@@ -134,7 +135,7 @@ struct Search<'a> {
     pairs: Vec<&'a Pair<'a>>,
     /// Units of the old programs that define or mention each name.
     index: OnceCell<FxHashMap<&'a str, Vec<Fingerprint>>>,
-    /// A unit knows other names than before: a link may take it for programs that do not
+    /// A unit defines other names than before: a link may take it for programs that do not
     /// have it.
     may_join_others: bool,
 }
@@ -191,12 +192,7 @@ impl<'a> Search<'a> {
         let new = now.difference(&old).copied().collect();
         let (before, after) = (self.names(&gone)?, self.names(&new)?);
         concerned.extend(gone.iter().chain(&new));
-        self.may_join_others |= !after.is_subset(&before);
-        for id in gone.iter().chain(&new) {
-            let unit = self.units.get(self.history, *id)?;
-            self.may_join_others |=
-                unit.is_none_or(|unit| unit.index.composition != empty_composition());
-        }
+        self.may_join_others |= self.may_define_more(&gone, &new)?;
         // In another order, another of several definitions may come first.
         let places = |units: &[Fingerprint]| -> Vec<Option<Fingerprint>> {
             units.iter().map(|id| (old.contains(id) && now.contains(id)).then_some(*id)).collect()
@@ -224,6 +220,28 @@ impl<'a> Search<'a> {
             names.extend(unit.iter().flat_map(|u| external_names(&u.index).map(String::from)));
         }
         Ok(names)
+    }
+
+    /// Whether some of these units define names that none of the others did, or act by
+    /// themselves, which may define whatever they name.
+    fn may_define_more(
+        &mut self,
+        before: &FxHashSet<Fingerprint>,
+        after: &FxHashSet<Fingerprint>,
+    ) -> Result<bool, StoreError> {
+        let mut defined: FxHashSet<String> = FxHashSet::default();
+        for id in before {
+            let Some(unit) = self.units.get(self.history, *id)? else { return Ok(true) };
+            defined.extend(names_defined(&unit).map(String::from));
+        }
+        for id in after {
+            let Some(unit) = self.units.get(self.history, *id)? else { return Ok(true) };
+            let acts = unit.index.composition != empty_composition();
+            if acts || names_defined(&unit).any(|name| !defined.contains(name)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn everything(&self) -> FxHashSet<Fingerprint> {

@@ -93,7 +93,9 @@ fn changed_units(comparison: &Comparison) -> Vec<Beside<'_>> {
     let mut found = Vec::new();
     for (ix, now) in new.units.iter().enumerate() {
         let then = then.get(&ix);
-        if then.is_some_and(|then| then.fingerprint() == now.fingerprint()) || now.defines("main") {
+        // One that is weak, which nothing but its composition tells, gives way to another.
+        let has_main = now.defines("main") && now.index.composition == empty_composition();
+        if has_main || then.is_some_and(|then| then.fingerprint() == now.fingerprint()) {
             continue;
         }
         let before: FxHashSet<&str> =
@@ -122,7 +124,7 @@ fn names_mentioned(unit: &UnitVersion) -> impl Iterator<Item = &str> {
 }
 
 /// Names that other units may take from a unit.
-pub(super) fn names_defined(unit: &UnitVersion) -> impl Iterator<Item = &str> {
+pub fn names_defined(unit: &UnitVersion) -> impl Iterator<Item = &str> {
     let procedures = unit.index.procedures.iter().filter(|p| !p.is_static);
     let variables = unit.index.definitions.iter().map(|d| &unit.index.symbols[d.symbol as usize]);
     let variables = variables.filter(|symbol| !symbol.is_static);
