@@ -4,6 +4,7 @@
 
 use super::sources::{FromSources, Programs, Units};
 use super::summary::{Summaries, external_names};
+use crate::cfg::format::UnitKey;
 use crate::history::History;
 use crate::history::format::Program;
 use crate::history::store::StoreError;
@@ -222,22 +223,24 @@ impl<'a> Search<'a> {
         Ok(names)
     }
 
-    /// Whether some of these units define names that none of the others did, or act by
-    /// themselves, which may define whatever they name.
+    /// Whether one of these units defines a name that it did not before, or acts by itself,
+    /// which may define whatever it names.
     fn may_define_more(
         &mut self,
         before: &FxHashSet<Fingerprint>,
         after: &FxHashSet<Fingerprint>,
     ) -> Result<bool, StoreError> {
-        let mut defined: FxHashSet<String> = FxHashSet::default();
+        let mut defined: FxHashSet<(UnitKey, String)> = FxHashSet::default();
         for id in before {
             let Some(unit) = self.units.get(self.history, *id)? else { return Ok(true) };
-            defined.extend(names_defined(&unit).map(String::from));
+            let key = &unit.index.key;
+            defined.extend(names_defined(&unit).map(|name| (key.clone(), name.to_string())));
         }
         for id in after {
             let Some(unit) = self.units.get(self.history, *id)? else { return Ok(true) };
             let acts = unit.index.composition != empty_composition();
-            if acts || names_defined(&unit).any(|name| !defined.contains(name)) {
+            let place = |name: &str| (unit.index.key.clone(), name.to_string());
+            if acts || names_defined(&unit).any(|name| !defined.contains(&place(name))) {
                 return Ok(true);
             }
         }
