@@ -375,6 +375,21 @@ x.o: x.c
 /// it for the first time becomes part of a program that had no use for it.
 #[test]
 fn a_member_that_defines_a_name_of_the_c_library() {
+    let miss = members("int g(int n) { return n; }\n");
+    let defined = |name: &str| format!("int g(int n) {{ return n; }}\n{name}\n");
+    // Nobody asks for this one.
+    miss.project.write("x2.c", &defined("int h(int n) { return n; }"));
+    assert!(miss.project.selected().is_empty());
+    miss.project.write("x2.c", &defined("int abs(int n) { return 7; }"));
+    miss.expect(&["one"]);
+    let asm = "__asm__(\".globl abs\\nabs:\\n\\tmovl $7, %eax\\n\\tret\\n\");";
+    let miss = members("int g(int n) { return n; }\n");
+    miss.project.write("x2.c", &defined(asm));
+    miss.expect(&["one"]);
+}
+
+/// Two programs of one archive whose second member changes.
+fn members(before: &str) -> Miss {
     let makefile = "\
 all: prog1 prog2
 prog%: m%.o libx.a
@@ -390,22 +405,31 @@ libx.a: x1.o x2.o
     let files = [
         ("Makefile", makefile),
         ("x1.c", "int f(int n) { return n; }\n"),
-        ("x2.c", "int g(int n) { return n; }\n"),
+        ("x2.c", before),
         ("m1.c", &one),
         ("m2.c", &two),
     ];
-    let tests = "one ./prog1\ntwo ./prog2\n";
-    let miss = recorded(tests, &files);
-    let defined = |name: &str| format!("int g(int n) {{ return n; }}\n{name}\n");
-    // Nobody asks for this one.
-    miss.project.write("x2.c", &defined("int h(int n) { return n; }"));
-    assert!(miss.project.selected().is_empty());
-    miss.project.write("x2.c", &defined("int abs(int n) { return 7; }"));
-    miss.expect(&["one"]);
-    let asm = "__asm__(\".globl abs\\nabs:\\n\\tmovl $7, %eax\\n\\tret\\n\");";
-    let miss = recorded(tests, &files);
-    miss.project.write("x2.c", &defined(asm));
-    miss.expect(&["one"]);
+    recorded("one ./prog1\ntwo ./prog2\n", &files)
+}
+
+/// The member names it before and after: only who defines it is new.
+#[test]
+fn a_member_that_defines_what_it_used() {
+    let before = "int abs(int);\nint g(int n) { return abs(n); }\n";
+    let miss = members(before);
+    miss.edit("x2.c", "int abs(int);", "int abs(int n) { return 7; }", &["one", "two"]);
+    // As text of the assembler, which nobody reads.
+    let miss = members(before);
+    let asm = "__asm__(\".globl abs\\nabs:\\n\\tmovl $7, %eax\\n\\tret\\n\");\nint abs(int);";
+    miss.edit("x2.c", "int abs(int);", asm, &["one", "two"]);
+}
+
+/// A `main` that gives way to another keeps no link from taking the unit.
+#[test]
+fn a_member_with_a_weak_main() {
+    let before = "int g(int n) { return n; }\n__attribute__((weak)) int main(void) { return 0; }\n";
+    let miss = members(before);
+    miss.edit("x2.c", "int g", "int abs(int n) { return 7; }\nint g", &["one"]);
 }
 
 /// What a source defines no more a link takes from another member, with all that this
