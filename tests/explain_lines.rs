@@ -186,6 +186,30 @@ fn a_line_without_code_says_what_stands_there() {
 }
 
 #[test]
+fn a_line_of_a_procedure_on_which_nothing_begins() {
+    let project = project();
+    project.edit("main.c", "GREETING, weigh", "GREETING,\n\n           weigh");
+    project.record();
+    let (said, value) = explain(&project, "main.c", "           weigh(&item)");
+    assert_has(
+        &said,
+        &["main.c:45 is part of what begins on line 43:\nmain.c:43: it is as it was\n"],
+    );
+    assert_has(&said, &["1 test reached it:\n        t/greet\n"]);
+    assert_eq!((&value["line"], &value["asked"]), (&Value::from(43), &Value::from(45)));
+    let between = project.ok(&["explain", "main.c:44"]);
+    assert_has(&between, &["main.c:44: it is blank or a comment, which is no code\n"]);
+    for text in ["    struct item box;", "    else"] {
+        let (said, value) = explain(&project, "main.c", text);
+        assert_has(&said, &["what it is part of is as it was", "no statement or condition begins"]);
+        assert_eq!(value["stands"]["is"], "inside");
+    }
+    project.edit("main.c", "box.id = n;", "box.id = n + 1;");
+    let (said, _) = explain(&project, "main.c", "    struct item box;");
+    assert_has(&said, &["what it is part of changed\n", "it is part of `heavy` (main.c:19-24), "]);
+}
+
+#[test]
 fn a_macro_says_whom_it_selects_and_is_named_as_a_reason() {
     let project = project();
     project.edit("config.h", "#define LIMIT 10", "#define LIMIT 12");

@@ -241,6 +241,7 @@ fn commands_on_the_sample() {
     at.check("explain-skipped", &["explain", "cli/version"]);
     at.check("explain-procedure", &["explain", "stats_median"]);
     at.check("explain-line", &["explain", "lib/stats.c:47"]);
+    at.check("explain-line-inside", &["explain", "lib/stats.c:11"]);
     at.check("explain-line-as-it-was", &["explain", "lib/text.c:19"]);
     at.check("explain-json", &["explain", "lib/stats.c:47", "--format", "json"]);
     at.check("doctor-after-change", &["doctor"]);
@@ -300,7 +301,7 @@ fn commands_on_the_sample() {
     at.check("error-no-label", &["run", "--label", "slow"]);
     at.check("error-no-such-test", &["select", "--explain", "cli/nothing"]);
     at.check("error-explain", &["explain", "cli/median-evn"]);
-    at.check("error-explain-line", &["explain", "lib/stats.c:11"]);
+    at.check("error-explain-line", &["explain", "lib/stats.c:9999"]);
     at.check("error-no-suite", &["select", "--suite", "nothing"]);
     at.check("error-no-version", &["select", "--against", "nothing"]);
     at.check("error-no-line", &["history", "show", "lib/stats.c:1"]);

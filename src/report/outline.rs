@@ -103,6 +103,14 @@ impl Outline {
         (line..line.saturating_add(MOST)).find(is_end).unwrap_or(line)
     }
 
+    /// Whether what begins on one line of a procedure goes on to another.
+    pub fn goes_on(&self, first: u32, line: u32) -> bool {
+        let is_inside = |item: &Item| item.kind == Kind::Procedure && item.has(first);
+        self.at(line).is_some_and(is_inside)
+            && !self.is_blank(line)
+            && self.end_of_statement(first) >= line
+    }
+
     /// The words of an item.
     pub fn words(&self, item: &Item) -> FxHashSet<&str> {
         let lines = (item.first..=item.last).filter_map(|line| self.line(line));
@@ -430,6 +438,16 @@ mod tests {
         assert_eq!(outline.uses(&words), [4]);
         assert!(outline.is_blank(1) && !outline.is_blank(2));
         assert_eq!(outline.statement(4), ["int", "c", "=", "LIMIT", ";"]);
+    }
+
+    #[test]
+    fn statements_go_on_to_their_end() {
+        let outline =
+            outline("int f(\n    int a)\n{\n    g(a,\n\n      a);\n    h();\n}\nint b\n= 1;\n");
+        let goes_on = |first, line| outline.goes_on(first, line);
+        assert!(goes_on(1, 2) && goes_on(1, 3) && goes_on(4, 6));
+        assert!(!goes_on(4, 5), "a blank line is no part of it");
+        assert!(!goes_on(4, 7) && !goes_on(7, 8) && !goes_on(9, 10));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::history::column::TestBits;
 use crate::history::store::StoreError;
 use crate::ids::{Fingerprint, NodeId, TestId, UnitIx};
 use crate::report::explain::{Before, Change, Danger, Diff, Function, Line, LineChange, Standing};
+use crate::report::outline::Outline;
 use crate::select::version::{ProcRef, ProgramVersion, UnitVersion};
 use crate::select::{
     ComparedPair, Comparison, EdgeReason, Exclusion, NewProgram, Reason, SourceLine,
@@ -143,6 +144,14 @@ impl Basis<'_> {
         };
         let place = Spot { file, line };
         let found = self.code_on(&place)?;
+        if found.text.is_none()
+            && let Some(first) = found.nearest.first().filter(|first| **first < line)
+            && Outline::of(texts.now(file).unwrap_or_default()).goes_on(*first, line)
+        {
+            let mut answer = self.line(file, *first)?;
+            answer.asked = Some(line);
+            return Ok(answer);
+        }
         let is_here = |source: &SourceLine| source.file == file && source.line == line;
         let (mut dangers, mut gone) = (Vec::new(), Vec::new());
         for pair in &self.selected.pairs {
@@ -216,6 +225,7 @@ impl Basis<'_> {
         let mut answer = Line {
             file: file.to_string(),
             line,
+            asked: None,
             text: at(texts.now(file)),
             is_excluded: found.procedures.iter().any(|name| excluded.holds(file, name)),
             procedures: found.procedures.into_iter().collect(),
@@ -273,7 +283,11 @@ impl Basis<'_> {
         answer.reached = reached.as_ref().map(names);
         let known = answer.reached.as_deref().unwrap_or_default();
         answer.selected_otherwise = self.otherwise(known, &answer.selected);
-        if answer.change == LineChange::NoCode && answer.before.is_none() {
+        let is_nothing = answer.change == LineChange::NoCode && answer.before.is_none();
+        if is_nothing && let Some(inside) = self.inside_of(file, line, &mut texts) {
+            answer.change = inside.change;
+            answer.stands = Some(inside.stands);
+        } else if is_nothing {
             let near = found.nearest.iter().map(|line| format!("{file}:{line}"));
             let near: Vec<String> = near.collect();
             let hint = match near.is_empty() {

@@ -7,7 +7,7 @@ use crate::history::store::StoreError;
 use crate::ids::Fingerprint;
 use crate::report::explain::{Line, LineChange, Standing, Stands};
 use crate::report::outline::{Item, Kind, Outline};
-use crate::select::{EdgeReason, Exclusion, Reason};
+use crate::select::{EdgeReason, Exclusion, Reason, SourceLine};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -95,6 +95,7 @@ impl Basis<'_> {
             });
         };
         let is = match item.kind {
+            Kind::Procedure if now.is_blank(line) => Standing::Blank,
             Kind::Procedure => return None,
             Kind::Macro => Standing::Macro,
             Kind::Include => Standing::Include,
@@ -119,6 +120,22 @@ impl Basis<'_> {
             _ => Users::default(),
         };
         Some(OnLine { stands, own, change, users })
+    }
+
+    /// What is known of a line of a procedure on which nothing begins.
+    pub(super) fn inside_of(&self, file: &str, line: u32, texts: &mut Texts<'_>) -> Option<OnLine> {
+        let now = Outline::of(texts.now(file)?);
+        let item = now.at(line).filter(|item| item.kind == Kind::Procedure)?;
+        let names = item.names.iter().map(|(name, _)| name.clone()).collect();
+        let stands = Stands { is: Standing::Inside, names, first: item.first, last: item.last };
+        let is_here = |at: &SourceLine| at.file == file && item.has(at.line);
+        let leads_elsewhere = |edge: &EdgeReason| edge.new.as_ref().is_some_and(is_here);
+        let mut edges = self.selected.pairs.iter().flat_map(|pair| &pair.dangers);
+        let change = match edges.any(|(edge, _)| leads_elsewhere(edge)) {
+            true => LineChange::Changed,
+            false => text_change(file, item, &now, texts),
+        };
+        Some(OnLine { stands, own: Vec::new(), change, users: Users::default() })
     }
 
     /// Who depends on names of a file: procedures that have them among their words, or those
@@ -247,6 +264,7 @@ impl Basis<'_> {
         Ok(Line {
             file: file.to_string(),
             line,
+            asked: None,
             text: text(texts.now(file)),
             procedures: Vec::new(),
             stands: Some(stands),

@@ -57,6 +57,8 @@ pub struct Danger {
 pub struct Line {
     pub file: String,
     pub line: u32,
+    /// The line that was asked for, if what is there began before.
+    pub asked: Option<u32>,
     /// As it is in the file.
     pub text: Option<String>,
     /// Procedures that it is part of.
@@ -119,6 +121,8 @@ pub enum Standing {
     Condition,
     Directive,
     Declaration,
+    /// A line of a procedure on which nothing begins.
+    Inside,
     /// A comment, or nothing.
     Blank,
     /// A line of a file that no program is made of.
@@ -150,6 +154,12 @@ impl Stands {
                 format!("it is part of a declaration ({span})")
             }
             Standing::Declaration => format!("it is part of the declaration of {names} ({span})"),
+            Standing::Inside => {
+                format!(
+                    "no statement or condition begins there; it is part of {names} ({span}), which \
+                     `edgewise explain` tells of"
+                )
+            }
             Standing::Blank => String::new(),
             Standing::Data => String::from("no program that tests ran is made of this file"),
         }
@@ -215,7 +225,8 @@ impl Line {
     pub fn text(&self) -> String {
         let Self { file, line, .. } = self;
         let is = self.stands.as_ref().map(|stands| stands.is);
-        let is_inside = is == Some(Standing::Declaration) && self.declares.is_empty();
+        let is_inside = is == Some(Standing::Inside)
+            || is == Some(Standing::Declaration) && self.declares.is_empty();
         let changed = match &self.change {
             LineChange::Same if is == Some(Standing::Data) => String::from("the file is as it was"),
             LineChange::Changed if is == Some(Standing::Data) => String::from("the file changed"),
@@ -236,7 +247,11 @@ impl Line {
             LineChange::NoCode => String::from("no statement or condition begins there now"),
             LineChange::Unknown(why) => format!("whether it changed is not known: {why}"),
         };
-        let mut out = format!("{file}:{line}: {changed}\n");
+        let mut out = String::new();
+        if let Some(asked) = self.asked {
+            let _ = writeln!(out, "{file}:{asked} is part of what begins on line {line}:");
+        }
+        let _ = writeln!(out, "{file}:{line}: {changed}");
         if let Some(text) = self.text.as_ref().filter(|text| !text.trim().is_empty()) {
             let _ = writeln!(out, "      {}", one_line(&short(text.trim())));
         }
@@ -258,7 +273,8 @@ impl Line {
             out.push_str("    [exclude] names it: an edit of it selects nothing\n");
         }
         add_dangers(&mut out, &self.dangers, self.is_excluded);
-        let is_told = !matches!(self.change, LineChange::NotRunYet | LineChange::NoCode);
+        let is_told = !matches!(self.change, LineChange::NotRunYet | LineChange::NoCode)
+            && is != Some(Standing::Inside);
         if is_told {
             let what = match self.change {
                 _ if is == Some(Standing::Data) => "used it",
