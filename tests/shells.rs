@@ -93,12 +93,29 @@ fn fish_completes() {
 }
 
 #[test]
-fn shells_that_are_not_here_get_a_script_too() {
-    let project = Project::empty();
-    for shell in ["elvish", "powershell"] {
-        let script = project.ok(&["completions", shell]);
-        assert!(script.contains("EDGEWISE_COMPLETE"), "{script}");
+fn elvish_completes() {
+    let project = project();
+    let mut terminal = Terminal::start(shell(&project, "elvish", &["-norc"]), 200);
+    terminal.type_in("eval (edgewise completions elvish | slurp); echo (+ 40 2)-loaded\n");
+    terminal.wait_for("42-loaded");
+    for (begun, expected) in [
+        ("doct", "doctor"),
+        ("history exp", "export"),
+        ("select --format mark", "markdown"),
+        ("select --explain t/sec", "t/second"),
+        ("run t/fir", "t/first"),
+    ] {
+        let completer = "$edit:completion:arg-completer[edgewise]";
+        terminal.type_in(&format!("echo says-({completer} edgewise {begun})\n"));
+        terminal.wait_for(&format!("says-{expected}"));
     }
+    terminal.end();
+}
+
+#[test]
+fn a_shell_that_is_not_here_gets_a_script_too() {
+    let script = Project::empty().ok(&["completions", "powershell"]);
+    assert!(script.contains("EDGEWISE_COMPLETE"), "{script}");
 }
 
 /// Somebody is typing, and nobody wants to read what is wrong with the project.
