@@ -18,6 +18,12 @@ pub enum Edit {
     Mutant(Mutant),
     /// A mutant of a header, under a path that is searched before it.
     Shadow(Mutant, String),
+    /// A header with a line more, under a path that is searched before it.
+    ShadowWith {
+        header: String,
+        to: String,
+        line: &'static str,
+    },
     /// Files of another version, in a directory.
     Version(PathBuf),
     /// A flag more, in files that set CFLAGS.
@@ -57,6 +63,7 @@ impl Change {
         let text = match &self.edit {
             Edit::Mutant(mutant) => format!("{mutant:?}"),
             Edit::Shadow(mutant, to) => format!("{to} {mutant:?}"),
+            Edit::ShadowWith { to, line, .. } => format!("{to} {line}"),
             Edit::Version(path) => path.file_name().unwrap_or_default().to_string_lossy().into(),
             Edit::Flag(flag, _) | Edit::Link { flag, .. } => flag.clone(),
             Edit::Text { file, at, before, after } => format!("{file} {at} {before} {after}"),
@@ -70,6 +77,7 @@ impl Change {
         match &self.edit {
             Edit::Mutant(mutant) => mutant.to_string(),
             Edit::Shadow(mutant, to) => format!("as {to}: {mutant}"),
+            Edit::ShadowWith { header, to, line } => format!("{header} as {to}\n+ {line}"),
             Edit::Version(path) => path.file_name().unwrap_or_default().to_string_lossy().into(),
             Edit::Flag(flag, _) | Edit::Link { flag, .. } => flag.clone(),
             Edit::Text { file, at, before, after } => {
@@ -88,6 +96,9 @@ impl Change {
             }
             Edit::Shadow(mutant, to) => {
                 vec![(to.clone(), mutant.apply(&read(&mutant.file)?).into_bytes())]
+            }
+            Edit::ShadowWith { header, to, line } => {
+                vec![(to.clone(), format!("{}\n{line}\n", read(header)?).into_bytes())]
             }
             Edit::Version(directory) => {
                 let names = super::tree::files(directory)?.into_keys();
@@ -147,11 +158,23 @@ impl Change {
     pub fn file(&self) -> Option<&str> {
         match &self.edit {
             Edit::Mutant(mutant) | Edit::Shadow(mutant, _) => Some(&mutant.file),
+            Edit::ShadowWith { header, .. } => Some(header),
             Edit::Text { file, .. } => Some(file),
             _ => None,
         }
     }
 }
+
+/// Operators and words of many languages, each with another.
+const OTHERS: &[(&str, &str)] = &[
+    (" == ", " != "),
+    (" && ", " || "),
+    (" < ", " > "),
+    (" + ", " - "),
+    (" - ", " + "),
+    (" and ", " or "),
+    ("true", "false"),
+];
 
 /// Every place of a text where a number, or one of a few operators, can be another
 /// one; for files whose language nobody here knows.
@@ -165,7 +188,7 @@ pub fn texts(kind: &'static str, file: &str, root: &Path) -> anyhow::Result<Vec<
         let (file, before, after) = (file.to_string(), before.to_string(), after.to_string());
         found.push(Change { kind, edit: Edit::Text { file, at, before, after } });
     };
-    for (before, after) in [(" == ", " != "), (" && ", " || "), (" < ", " > "), ("true", "false")] {
+    for (before, after) in OTHERS {
         text.match_indices(before).for_each(|(at, _)| add(at, before, after));
     }
     for (at, digit) in text.match_indices(|c: char| c.is_ascii_digit()) {

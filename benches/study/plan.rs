@@ -161,6 +161,16 @@ pub fn candidates(
         let mut files = Vec::new();
         for file in subject.files(patterns)? {
             files.push(spread(change::texts(kind, &file, &subject.base)?));
+            // What a grammar does is C.
+            if kind == change::GRAMMAR && file.ends_with(".y") {
+                let text = fs_err::read_to_string(subject.base.join(&file))?;
+                let mutants = mutants::mutants(&[Source { file, text }]).into_iter();
+                let in_actions = mutants.filter(|(kind, _)| kind.is_in_body());
+                files.extend(in_actions.map(|(_, of_kind)| {
+                    let of_kind = of_kind.into_iter().map(Edit::Mutant);
+                    of_kind.map(|edit| Change { kind, edit }).collect()
+                }));
+            }
         }
         all.insert(kind, in_turn(files));
     }
@@ -180,24 +190,55 @@ fn add(
     all.insert(kind, edits.map(|edit| Change { kind, edit }).collect());
 }
 
-/// Mutants of headers, under names that are searched before them.
+/// Macros that make whoever includes them behave differently.
+const TELLING: &[&str] = &[
+    "#define exit(status) exit((status) ^ 1)",
+    "#define strlen(text) (strlen(text) / 2)",
+    "#define fwrite(from, size, count, file) fwrite(from, size, (count) / 2, file)",
+    "#define fputs(text, file) fputs(\"other\", file)",
+    "#define strcmp(a, b) (-strcmp(a, b))",
+];
+
+/// Headers that others include, under names that are searched before them: mutants, and
+/// with a macro more.
 fn shadows(subject: &Subject) -> anyhow::Result<Vec<Change>> {
     let mut files = Vec::new();
     for [from, to] in &subject.description.shadows {
+        let mut includes = String::new();
+        let within = |pattern: &str| match to.as_str() {
+            "." => pattern.to_string(),
+            to => format!("{to}/{pattern}"),
+        };
+        for file in subject.files(&[within("*.c"), within("*.h")])? {
+            let text = fs_err::read(subject.base.join(file))?;
+            let text = String::from_utf8_lossy(&text);
+            text.lines().filter(|line| line.contains("include")).for_each(|line| {
+                includes.push_str(line);
+                includes.push('\n');
+            });
+        }
         for file in subject.files(&[format!("{from}/*.h")])? {
             let text = fs_err::read_to_string(subject.base.join(&file))?;
             let name = file.rsplit('/').next().unwrap_or(&file);
+            let is_included =
+                ['"', '<'].iter().any(|open| includes.contains(&format!("{open}{name}")));
             let to = format!("{to}/{name}");
             let to = to.strip_prefix("./").unwrap_or(&to).to_string();
-            if subject.base.join(&to).exists() {
+            if subject.base.join(&to).exists() || !is_included {
                 continue;
             }
+            let shadow = |edit| Change { kind: change::SHADOW, edit };
+            let with = TELLING.iter().map(|line| Edit::ShadowWith {
+                header: file.clone(),
+                to: to.clone(),
+                line,
+            });
+            files.push(with.map(shadow).collect());
             let of_file = mutants::mutants(&[Source { file: file.clone(), text }]).into_iter();
             let of_file = of_file.filter(|(kind, _)| *kind != Kind::LineMore);
             let of_file = of_file.flat_map(|(_, of_kind)| of_kind);
-            let shadow =
-                |mutant| Change { kind: change::SHADOW, edit: Edit::Shadow(mutant, to.clone()) };
-            files.push(spread(of_file.map(shadow).collect()));
+            let of_file = of_file.map(|mutant| shadow(Edit::Shadow(mutant, to.clone())));
+            files.push(spread(of_file.collect()));
         }
     }
     Ok(in_turn(files))
