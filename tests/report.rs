@@ -4,7 +4,9 @@
 
 mod support;
 
-use edgewise::report::html::{self, Change, File, FileProcedure, LineState, Site, Test, Verdict};
+use edgewise::report::html::{
+    self, Change, File, FileProcedure, Group, LineState, Site, Test, Verdict,
+};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -202,6 +204,33 @@ fn marked(page: &str) -> Vec<u32> {
     let rows = page.split("<tr id=\"L").skip(1);
     let rows = rows.filter(|row| row.contains("</a> +</td>"));
     rows.map(|row| row.split('"').next().unwrap().parse().unwrap()).collect()
+}
+
+/// The number beside a line leads to the names of the tests that reach it.
+#[test]
+fn the_page_of_a_source_names_who_reaches_a_line() {
+    let source = "#include <stdio.h>\nint main(int argc, char **argv)\n{\n    (void)argv;\n    \
+                  if (argc > 1)\n        puts(\"some\");\n    else\n        puts(\"none\");\n    \
+                  return 0;\n}\n";
+    let names: Vec<String> = (0..12).map(|number| format!("many{number:02}")).collect();
+    let mut tests: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
+    tests.push(("alone", ""));
+    let project = Project::of_source(source, &tests);
+    project.record();
+    let pages = report(&project);
+    let page = page_of(&pages, "main.c");
+    let said = text(page);
+    assert!(said.contains("line 8 1 test: t/alone "), "{said}");
+    assert!(said.contains("line 6 12 tests: t/many00, t/many01, "), "{said}");
+    assert!(
+        said.contains("t/many09 and 2 more, which edgewise history show main.c:6 names"),
+        "{said}"
+    );
+    assert!(said.contains("lines 2 to 5, 9 13 tests: t/alone, t/many00, "), "{said}");
+    let row = page.split("<tr id=\"L8\"").nth(1).unwrap().split("</tr>").next().unwrap();
+    let group = attributes(row, "href=\"#g").next().unwrap();
+    let named = page.split(&format!("<dt id=\"g{group}\"")).nth(1).unwrap();
+    assert!(named.split("</dd>").next().unwrap().contains(">t/alone</a>"), "{named}");
 }
 
 fn in_git(project: &Project, arguments: &[&str]) {
@@ -506,6 +535,7 @@ fn a_graph_that_is_too_large_is_a_list() {
 fn large() -> (Site, String) {
     let line = |number: u32| LineState {
         tests: Some(number as usize * 7 % 10_000),
+        group: Some(number as usize % 50),
         is_new: number.is_multiple_of(50),
         gaps: Vec::new(),
     };
@@ -517,6 +547,17 @@ fn large() -> (Site, String) {
                 name: format!("proc{number}_{p}"),
                 line: p * 30 + 1,
                 is_entered: true,
+            })
+            .collect(),
+        groups: (0..50)
+            .map(|group| Group {
+                tests: (0..10)
+                    .map(|test| {
+                        let number = group * 10 + test;
+                        format!("suite/group{}/test{number}", number % 37)
+                    })
+                    .collect(),
+                count: 100,
             })
             .collect(),
         note: None,

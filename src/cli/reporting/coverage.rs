@@ -9,7 +9,7 @@ use crate::history::column::TestBits;
 use crate::history::format::FileState;
 use crate::history::store::StoreError;
 use crate::ids::{Fingerprint, NodeId, UnitIx};
-use crate::report::html::{File, FileProcedure, LineState};
+use crate::report::html::{File, FileProcedure, Group, LineState, NAMED_OF_GROUP};
 use crate::select::gaps::Gap;
 use crate::select::version::{ProcRef, ProgramVersion, UnitVersion};
 use crate::select::{ComparedPair, Comparison, NewProgram};
@@ -52,6 +52,15 @@ impl Sets {
 
     fn count(&self, id: SetId) -> usize {
         self.all[id.0 as usize].count_ones()
+    }
+
+    fn group(&self, id: SetId, history: &History) -> Group {
+        let numbers = self.all[id.0 as usize].iter_ones();
+        let mut tests: Vec<&str> =
+            numbers.filter_map(|number| history.name(number as u32)).collect();
+        tests.sort_unstable();
+        let tests = tests.into_iter().take(NAMED_OF_GROUP).map(String::from).collect();
+        Group { tests, count: self.count(id) }
     }
 }
 
@@ -222,13 +231,25 @@ impl Coverage {
         }
     }
 
-    pub fn finish(self) -> Vec<File> {
+    /// The files, with the names that a history has for tests.
+    pub fn finish(self, history: &History) -> Vec<File> {
         let Self { sets, files, stale } = self;
         let files = files.into_iter().map(|(name, mut cover)| {
             let is_blank = cover.lines.is_empty() && stale.contains(&name);
+            let mut places: FxHashMap<SetId, usize> = FxHashMap::default();
+            let mut groups: Vec<Group> = Vec::new();
             let lines = cover.lines.iter().map(|(line, reach)| {
+                let tests = reach.map(|set| sets.count(set));
+                let set = reach.filter(|_| tests != Some(0));
+                let group = set.map(|set| {
+                    *places.entry(set).or_insert_with(|| {
+                        groups.push(sets.group(set, history));
+                        groups.len() - 1
+                    })
+                });
                 let state = LineState {
-                    tests: reach.map(|set| sets.count(set)),
+                    tests,
+                    group,
                     is_new: cover.new.contains(line),
                     gaps: cover.gaps.remove(line).unwrap_or_default(),
                 };
@@ -248,6 +269,7 @@ impl Coverage {
                 name,
                 lines,
                 procedures: procedures.collect(),
+                groups,
                 note,
                 included_by: cover.included_by.into_iter().collect(),
                 changed: None,

@@ -314,5 +314,5 @@ fn covered(
         });
         found = Some(Gaps { places: gaps::places(&new.gaps), unknown });
     }
-    Ok((covered.finish(), found))
+    Ok((covered.finish(base), found))
 }

@@ -65,6 +65,7 @@ pub struct Links {
     /// Tests of each page.
     test_pages: Vec<Range<usize>>,
     files: HashMap<String, usize>,
+    tests: HashMap<String, usize>,
     /// The tests that enter each procedure.
     entered: Vec<Vec<usize>>,
 }
@@ -215,11 +216,24 @@ pub struct File {
     pub lines: BTreeMap<u32, LineState>,
     /// Procedures by their first line.
     pub procedures: Vec<FileProcedure>,
+    /// Tests that reach lines of it.
+    pub groups: Vec<Group>,
     /// What is to be said of it as a whole.
     pub note: Option<String>,
     /// Sources of units that include it.
     pub included_by: Vec<String>,
     pub changed: Option<ChangedLines>,
+}
+
+/// So many tests of a group are named.
+pub const NAMED_OF_GROUP: usize = 10;
+
+/// The tests that reach a line, and all others of its file that the same tests reach.
+#[derive(Debug, Clone)]
+pub struct Group {
+    /// The first of them by name.
+    pub tests: Vec<String>,
+    pub count: usize,
 }
 
 /// Where the text of a file is another one.
@@ -242,8 +256,10 @@ pub struct FileProcedure {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineState {
-    /// Tests that reach it; unknown if no test ran since it is there.
+    /// How many tests reach it; unknown if no test ran since it is there.
     pub tests: Option<usize>,
+    /// Which ones, by their place among those of the file.
+    pub group: Option<usize>,
     /// New or changed code.
     pub is_new: bool,
     /// What no test reaches here, of new or changed code.
@@ -265,6 +281,8 @@ impl Site {
     pub fn arrange(&mut self) {
         let files = self.files.iter().enumerate();
         self.links.files = files.map(|(place, file)| (file.name.clone(), place)).collect();
+        let tests = self.tests.iter().enumerate();
+        self.links.tests = tests.map(|(place, test)| (test.name.clone(), place)).collect();
         self.links.entered = vec![Vec::new(); self.procedures.len()];
         for (place, test) in self.tests.iter().enumerate() {
             for procedure in &test.enters {

@@ -1,13 +1,17 @@
 //! A source with what the tests reach in it, line by line.
 
 use super::frame::Frame;
-use super::{File, LINES_OF_PAGE, LineState, Page, Site, depends};
+use super::{File, Group, LINES_OF_PAGE, LineState, Page, Site, depends};
 use crate::report::text::counted;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Letters of a line that are shown: of generated code, lines may have no end.
 const MOST_LETTERS: usize = 2000;
 /// Sources, procedures and tests that are named.
 const SHOWN: usize = 100;
+/// Runs of lines that are named of one group of tests.
+const RUNS: usize = 10;
 
 /// The pages of a file, whose text may not be there.
 pub fn source(site: &Site, number: usize, text: Result<&str, &str>) -> Vec<Page> {
@@ -27,18 +31,19 @@ pub fn source(site: &Site, number: usize, text: Result<&str, &str>) -> Vec<Page>
             dependents(&mut frame, file);
         }
         frame.pager("Parts of this file", &names, part);
-        let range = part * most..(part + 1) * most;
+        let range = part * most + 1..(part + 1) * most + 1;
         match text {
             Ok(_) => {
-                let shown = lines.iter().enumerate().skip(range.start).take(most);
+                let shown = lines.iter().enumerate().skip(range.start - 1).take(most);
                 table(&mut frame, file, shown.map(|(place, line)| (place as u32 + 1, *line)));
             }
             // What is known of its lines can be told all the same.
             Err(_) => {
-                let known = file.lines.keys().filter(|line| range.contains(&(**line as usize - 1)));
+                let known = file.lines.keys().filter(|line| range.contains(&(**line as usize)));
                 table(&mut frame, file, known.map(|line| (*line, "")));
             }
         }
+        reaching(&mut frame, file, range);
         frame.finish()
     });
     pages.collect()
@@ -183,8 +188,7 @@ fn procedures(frame: &mut Frame<'_>, numbers: &[usize]) {
 
 fn table<'t>(frame: &mut Frame<'_>, file: &File, lines: impl Iterator<Item = (u32, &'t str)>) {
     frame.html.begin("table").attr("class", "source");
-    frame.html.begin("caption").text("Lines with the number of tests that reach them, which ");
-    frame.html.code("edgewise history show FILE:LINE").text(" names");
+    frame.html.begin("caption").text("Lines with the number of tests that reach them");
     let is_marked = file.changed.is_some() || file.lines.values().any(|line| line.is_new);
     frame.html.text(if is_marked {
         "; + is for lines that changed, a bar also for code that means something else"
@@ -209,7 +213,9 @@ fn table<'t>(frame: &mut Frame<'_>, file: &File, lines: impl Iterator<Item = (u3
         }
         frame.html.begin("td").link(format_args!("#L{number}"), number);
         frame.html.text(if is_changed { " +" } else { "" }).end();
-        frame.html.element("td", count(state));
+        let group = state.and_then(|state| state.group);
+        let target = group.map(|group| format!("#g{}", group + 1));
+        frame.html.begin("td").maybe_link(target, count(state)).end();
         frame.html.begin("td");
         gone(frame, file, number);
         frame.html.begin("code");
@@ -232,6 +238,66 @@ fn table<'t>(frame: &mut Frame<'_>, file: &File, lines: impl Iterator<Item = (u3
         frame.html.end().end();
     }
     frame.html.end().end();
+}
+
+/// The tests that reach the lines of a page, by groups of lines that the same ones reach.
+fn reaching(frame: &mut Frame<'_>, file: &File, lines: Range<usize>) {
+    let mut groups: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+    for (line, state) in &file.lines {
+        if let Some(group) = state.group.filter(|_| lines.contains(&(*line as usize))) {
+            groups.entry(group).or_default().push(*line);
+        }
+    }
+    if groups.is_empty() {
+        return;
+    }
+    frame.html.begin("section").attr("id", "reaching");
+    frame.html.element("h2", "Which tests reach these lines");
+    frame.html.begin("dl").attr("class", "reaching");
+    for (group, lines) in groups {
+        let Some(Group { tests, count }) = file.groups.get(group) else { continue };
+        frame.html.begin("dt").attr("id", format_args!("g{}", group + 1));
+        let runs = runs(&lines, file);
+        frame.html.text(if lines.len() == 1 { "line " } else { "lines " });
+        for (place, (first, last)) in runs.iter().enumerate().take(RUNS) {
+            frame.html.text(if place > 0 { ", " } else { "" });
+            let shown = match first == last {
+                true => first.to_string(),
+                false => format!("{first} to {last}"),
+            };
+            frame.html.link(format_args!("#L{first}"), shown);
+        }
+        if runs.len() > RUNS {
+            frame.html.text(format_args!(" and {} more places", runs.len() - RUNS));
+        }
+        frame.html.end().begin("dd").text(counted(*count, "test")).text(": ");
+        for (place, name) in tests.iter().enumerate() {
+            frame.html.text(if place > 0 { ", " } else { "" });
+            let test = frame.site.links.tests.get(name).copied();
+            let target = test.map(|test| frame.to(frame.site.test_href(test)));
+            frame.html.maybe_link(target, name);
+        }
+        if *count > tests.len() {
+            frame.html.text(format_args!(" and {} more, which ", count - tests.len()));
+            let line = runs.first().map_or(0, |(first, _)| *first);
+            let command = format!("edgewise history show {}:{line}", file.name);
+            frame.html.code(&command).text(" names");
+        }
+        frame.html.end();
+    }
+    frame.html.end().end();
+}
+
+/// First and last lines, where no other line of code comes between.
+fn runs(lines: &[u32], file: &File) -> Vec<(u32, u32)> {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for line in lines {
+        match runs.last_mut() {
+            Some((_, last)) if file.lines.range(*last + 1..*line).next().is_none() => *last = *line,
+            _ => runs.push((*line, *line)),
+        }
+    }
+    runs
 }
 
 /// How many lines stood before a line that are there no more.
