@@ -148,7 +148,9 @@ impl Change {
 
     /// Whether make does not see by itself what has to be built again.
     pub fn wants_clean_build(&self) -> bool {
-        matches!(self.edit, Edit::Flag(..) | Edit::Link { .. } | Edit::Version(_))
+        // Of a header that is new, nobody's list of what includes what tells.
+        let is_shadow = self.kind == SHADOW;
+        is_shadow || matches!(self.edit, Edit::Flag(..) | Edit::Link { .. } | Edit::Version(_))
     }
 
     pub fn wants_build(&self) -> bool {
