@@ -24,6 +24,17 @@ static uint64_t hash_of_use(uint64_t path, int kind)
     return hash_bytes(path, (const char *)&kind, sizeof kind);
 }
 
+/* A compiler of ours says so of itself. */
+EXPORT void edgewise_files_compiling(void)
+{
+    is_compiling = 1;
+}
+
+static int as_noted(int kind)
+{
+    return kind == EDGEWISE_READ && is_compiling ? EDGEWISE_COMPILED : kind;
+}
+
 /* Notes a use of what the path leads to. Returns a number that stands for it, 0 if it is nothing of the project.
  * Paths that were looked at before are known by their text, as long as nobody changes links. */
 __attribute__((noinline)) static uint64_t note(int kind, int at, const char *path, int follow)
@@ -32,6 +43,7 @@ __attribute__((noinline)) static uint64_t note(int kind, int at, const char *pat
     size_t length, known;
     uint64_t hash = 0;
 
+    kind = as_noted(kind);
     if ((uintptr_t)path < 4096 || !is_on() || is_of_system(path) || (!*path && at == AT_FDCWD))
         return 0;
     room = take_room();
@@ -65,7 +77,7 @@ __attribute__((noinline)) static uint64_t note(int kind, int at, const char *pat
 /* The same again for a path that was just noted. */
 static void note_also(uint64_t known, int kind, int at, const char *path, int follow)
 {
-    if (known && !is_noted(hash_of_use(known, kind)))
+    if (known && !is_noted(hash_of_use(known, as_noted(kind))))
         note(kind, at, path, follow);
 }
 

@@ -33,6 +33,9 @@ static void map_log(const char *directory)
     sys(SYS_close, fd);
 }
 
+/* What this process reads it reads in order to make a unit of it. */
+static int is_compiling;
+
 static void start(char *const *variables)
 {
     static int started;
@@ -42,6 +45,7 @@ static void start(char *const *variables)
         return;
     if (__atomic_exchange_n(&started, 1, __ATOMIC_ACQ_REL))
         return;
+    is_compiling = value_in(variables, "EDGEWISE_COMPILING=") != NULL;
     directory = value_in(variables, "EDGEWISE_TRACE=");
     if (directory)
         map_log(directory);

@@ -18,6 +18,7 @@
 #define EDGEWISE_LOOKED_FOR 3 /* asked for, or not there */
 #define EDGEWISE_LISTED 4
 #define EDGEWISE_EXECUTED 5
+#define EDGEWISE_COMPILED 6   /* the same as READ, by a compiler of ours that makes a unit of it */
 
 /* What became of processes. A program that is executed has to say EDGEWISE_LOADED afterwards: one that does
  * not is not seen, for whatever reason. */

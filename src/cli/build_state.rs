@@ -36,6 +36,10 @@ pub struct BuildState {
     /// or looked for, and that no build makes.
     #[serde(default)]
     pub inputs: BTreeSet<String>,
+    /// Those of them that somebody else than a compiler of ours read, if that is known: what
+    /// units include may be copied, too, or be made into something else.
+    #[serde(default)]
+    pub read_by_others: Option<BTreeSet<String>>,
     /// Those that were looked for and not there.
     #[serde(default)]
     pub missing: BTreeSet<String>,
@@ -94,6 +98,7 @@ impl BuildState {
 
     /// Adds the files that one build used.
     pub fn add_uses(&mut self, root: &Path, uses: &Uses) {
+        let mut others = BTreeSet::new();
         for (path, used) in uses.files.iter().filter(|(path, _)| *path != root) {
             let name = relative(root, path);
             if used.made {
@@ -102,14 +107,44 @@ impl BuildState {
                 self.missing.insert(name);
             } else if !path.is_dir() || path.is_symlink() {
                 self.missing.remove(&name);
+                if used.read_by_others {
+                    others.insert(name.clone());
+                }
                 self.inputs.insert(name);
             }
+        }
+        // Of what earlier builds did that did not note it, nobody knows.
+        if self.read_by_others.is_some() || !self.has_built() {
+            self.read_by_others.get_or_insert_default().extend(others);
         }
         self.inputs.extend(uses.asks_git.then(|| String::from(git::STATE)));
         self.inputs.retain(|name| !self.outputs.contains(name));
         self.missing.retain(|name| !self.outputs.contains(name));
+        if let Some(read) = &mut self.read_by_others {
+            read.retain(|name| !self.outputs.contains(name));
+        }
         if self.inputs_incomplete.is_none() {
             self.inputs_incomplete.clone_from(&uses.incomplete);
+        }
+    }
+
+    /// Whether a build before this one was ours.
+    fn has_built(&self) -> bool {
+        self.complete.is_some() || self.descriptions.is_some()
+    }
+
+    /// Whether somebody else than a compiler of ours is known to read a file.
+    pub fn reads(&self, name: &str) -> bool {
+        self.read_by_others.as_ref().is_some_and(|read| read.contains(name))
+    }
+
+    /// Whether a file that units are made of may become part of something else as well.
+    pub fn is_read_by_others(&self, name: &str) -> bool {
+        let is_known = self.inputs_incomplete.is_none();
+        match &self.read_by_others {
+            Some(read) if is_known => read.contains(name),
+            // Of a build that is not ours nothing is known, here as elsewhere.
+            _ => self.has_built(),
         }
     }
 

@@ -106,7 +106,8 @@ pub fn changes(
             found.push((name.clone(), Role::GeneratorInput));
             continue;
         }
-        if files::is_configuration(workspace, name) || ignored.is_match(name) {
+        let is_ignored = ignored.is_match(name) && !built.reads(name);
+        if files::is_configuration(workspace, name) || is_ignored {
             continue;
         }
         let mut untraced = built.untraced.values();
@@ -122,6 +123,8 @@ pub fn changes(
             let is_shared = may_be_shared || built.unanalysed.contains(name);
             if from_sources && is_shared && !is_built {
                 found.push((name.clone(), Role::UnanalysedInput));
+            } else if from_sources && !is_built && built.is_read_by_others(name) {
+                found.push((name.clone(), Role::BuildInput));
             }
             continue;
         }

@@ -56,10 +56,17 @@ impl<'a> Seen<'a> {
             // Code that runs counts, also in a directory for what builds leave.
             let is_run = !is_traced && path.is_file() && (used.executed || is_code(path));
             let is_ignored = self.ignored.is_match(&name) && !is_run;
-            if used.first == First::Output || is_ignored {
+            // What nobody is said to read counts for who is seen to read it all the same. Who
+            // writes it as well has it for a log.
+            let is_read = used.read && !used.written && !is_traced && path.is_file();
+            if used.first == First::Output || (is_ignored && !is_read) {
                 continue;
             }
-            for how in self.how(path, &name, *used, is_traced) {
+            let hows = match is_ignored {
+                true => vec![How::Content],
+                false => self.how(path, &name, *used, is_traced),
+            };
+            for how in hows {
                 let then = self.state(&name, how);
                 let left = match how {
                     How::Listed => self.listed_after(path, &name, &written),

@@ -14,6 +14,7 @@ mod named;
 pub mod plan;
 pub mod preprocess;
 pub mod project;
+mod reading;
 mod response;
 pub mod runtime;
 pub mod selective;
@@ -80,6 +81,11 @@ pub fn run(name: &str, arguments: &[OsString]) -> anyhow::Result<i32> {
         work,
         arguments,
     };
+    // What is listed only says who includes whom.
+    let only_lists = words.iter().any(|word| word == "-M" || word == "-MM");
+    if only_lists || matches!(plan, Plan::Work(_)) {
+        reading::say_compiling();
+    }
     match plan {
         // It has its own order of complaints.
         Plan::Work(work) if !work.are_sources_there(&directory) => {

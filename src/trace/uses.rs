@@ -29,6 +29,7 @@ const WRITTEN: u16 = 2;
 const LOOKED_FOR: u16 = 3;
 const LISTED: u16 = 4;
 const EXECUTED: u16 = 5;
+const COMPILED: u16 = 6;
 const EXEC: u16 = 16;
 const SPAWN: u16 = 17;
 const SPAWNED: u16 = 18;
@@ -74,6 +75,8 @@ impl Default for Uses {
 pub struct Use {
     /// Opened so that its content counts, or loaded as a library.
     pub read: bool,
+    /// Opened by somebody else than a compiler of ours that makes a unit of it.
+    pub read_by_others: bool,
     /// Made, emptied, replaced or removed.
     pub written: bool,
     /// Asked for, or opened in vain.
@@ -227,7 +230,7 @@ impl Uses {
     pub fn add_read(&mut self, files: &[PathBuf]) {
         for file in files {
             let used = self.files.entry(file.clone()).or_default();
-            used.read = true;
+            (used.read, used.read_by_others) = (true, true);
             used.listed |= file.is_dir();
             used.made = false;
             used.first = First::Input;
@@ -239,6 +242,7 @@ impl Uses {
         for (path, used) in later.files {
             let known = self.files.entry(path).or_insert(used);
             known.read |= used.read;
+            known.read_by_others |= used.read_by_others;
             known.written |= used.written;
             known.looked_for |= used.looked_for;
             known.listed |= used.listed;
@@ -287,7 +291,7 @@ fn parse(Log { head, records }: &Log, more: &[u8], first: Option<u32>) -> Option
         }
         let path = Path::new(OsStr::from_bytes(record.text));
         let Ok(inside) = path.strip_prefix(real) else { continue };
-        if !(READ..=EXECUTED).contains(&record.kind) {
+        if !(READ..=COMPILED).contains(&record.kind) {
             continue;
         }
         uses.asks_git |= asks_git(inside, record.kind, || shown.join(inside).exists());
@@ -317,14 +321,16 @@ fn note(files: &mut BTreeMap<PathBuf, Use>, path: PathBuf, kind: u16) {
     let first = if kind == WRITTEN { First::Output } else { First::Input };
     let used = files.entry(path).or_insert(Use { first, ..Use::default() });
     match kind {
-        READ => used.read = true,
+        READ => (used.read, used.read_by_others) = (true, true),
+        COMPILED => used.read = true,
         WRITTEN => {
             used.made |= !used.read && !used.executed;
             used.written = true;
         }
         LOOKED_FOR => used.looked_for = true,
         LISTED => used.listed = true,
-        _ => used.executed = true,
+        EXECUTED => used.executed = true,
+        _ => {}
     }
 }
 
@@ -447,6 +453,7 @@ mod tests {
             ("LOOKED_FOR", LOOKED_FOR),
             ("LISTED", LISTED),
             ("EXECUTED", EXECUTED),
+            ("COMPILED", COMPILED),
             ("EXEC", EXEC),
             ("SPAWN", SPAWN),
             ("SPAWNED", SPAWNED),

@@ -1,0 +1,120 @@
+//! Edits that edgewise once selected too little for, of files that somebody reads of whom
+//! nobody thought. Each stays here under the name it was found by.
+
+mod support;
+
+use support::Project;
+use support::misses::Miss;
+
+/// A project with its own settings and tests, recorded.
+fn recorded(ignore: &str, tests: &str, files: &[(&str, &str)]) -> Miss {
+    let project = Project::empty();
+    project.write(
+        "edgewise.toml",
+        &format!(
+            "ignore = [{ignore}]\n[build]\ncommand = \"make -s\"\n[[suite]]\nname = \"t\"\n\
+             kind = \"list\"\nfile = \"tests.list\"\n"
+        ),
+    );
+    project.write("tests.list", tests);
+    files.iter().for_each(|(name, text)| project.write(name, text));
+    // What changes in the moment in which a build begins counts as changed since.
+    std::thread::sleep(std::time::Duration::from_millis(2300));
+    project.record();
+    assert!(project.selected().is_empty(), "the same version selects nothing");
+    project.ok(&["build"]);
+    assert!(project.selected().is_empty(), "nor does building it again");
+    Miss { project }
+}
+
+const COPIES: &str = "\
+prog: t.o lib.o names.o
+\t$(CC) -o prog t.o lib.o names.o
+inc/api.h: src/api.h
+\tmkdir -p inc && cp src/api.h inc/api.h
+names.c: src/names.h
+\tsed -n 's|^/\\* name: \\(.*\\) \\*/|const char *name = \"\\1\";|p' src/names.h >$@
+t.o: t.c inc/api.h
+\t$(CC) -w -Iinc -c -o $@ t.c
+lib.o: src/lib.c src/api.h src/own.h src/names.h
+\t$(CC) -w -Isrc -c -o $@ src/lib.c
+names.o: names.c
+\t$(CC) -w -c -o $@ names.c
+";
+
+/// A unit includes the header, and another one a copy of it that the build makes.
+#[test]
+fn a_header_that_is_copied() {
+    let files = [
+        ("Makefile", COPIES),
+        ("src/api.h", "#define FIRST 0\nint twice(int n);\n"),
+        ("src/own.h", "#define STEP 2\n"),
+        ("src/names.h", "/* name: first */\nextern const char *name;\n"),
+        (
+            "src/lib.c",
+            "#include \"api.h\"\n#include \"own.h\"\n#include \"names.h\"\n\
+             int twice(int n) { return n * STEP; }\n",
+        ),
+        (
+            "t.c",
+            "#include \"api.h\"\n#include <stdio.h>\nextern const char *name;\n\
+             int main(void) { printf(\"%d %s\\n\", twice(FIRST), name); return 0; }\n",
+        ),
+    ];
+    let miss = recorded("", "only ./prog\n", &files);
+    // What is only included is looked at as ever.
+    miss.project.edit("src/own.h", "#define", "/* A comment. */\n#define");
+    assert!(miss.project.selected().is_empty());
+    miss.edit("src/api.h", "FIRST 0", "FIRST 1", &["only"]);
+    let miss = recorded("", "only ./prog\n", &files);
+    miss.edit("src/names.h", "name: first", "name: second", &["only"]);
+}
+
+const READER: &str = "#include <stdio.h>\nint main(int argc, char **argv)\n{\n    char line[80];\n    \
+                      FILE *file = argc > 1 ? fopen(argv[1], \"r\") : NULL;\n    \
+                      if (file && fgets(line, 80, file))\n        fputs(line, stdout);\n    return 0;\n}\n";
+
+/// `ignore` names what builds leave, and the data of a test is part of that.
+#[test]
+fn data_that_the_build_copies_to_an_ignored_directory() {
+    let makefile = "all: prog out/data.txt\nprog: main.c\n\t$(CC) -w -o prog main.c\n\
+                    out/data.txt: data.txt\n\tmkdir -p out && cp data.txt out/data.txt\n";
+    let files = [("Makefile", makefile), ("main.c", READER), ("data.txt", "one\n")];
+    let tests = "reads ./prog out/data.txt\nnot ./prog\nlogs ./prog >>out/log; ./prog out/log\n";
+    let miss = recorded("\"out/**\"", tests, &files);
+    miss.edit("data.txt", "one", "two", &["reads"]);
+    let built = miss.project.ok(&["select", "--from-build"]);
+    assert_eq!(built, "t/reads\n");
+}
+
+/// The same for a file that is said to be documentation.
+#[test]
+fn an_ignored_file_that_a_test_reads() {
+    let makefile = "prog: main.c\n\t$(CC) -w -o prog main.c\n";
+    let files = [
+        ("Makefile", makefile),
+        ("main.c", READER),
+        ("tests/data.md", "one\n"),
+        ("other.md", "one\n"),
+    ];
+    let miss = recorded("\"*.md\"", "reads ./prog tests/data.md\nnot ./prog\n", &files);
+    miss.project.edit("other.md", "one", "two");
+    assert!(miss.project.selected().is_empty());
+    miss.edit("tests/data.md", "one", "two", &["reads"]);
+    assert_eq!(miss.project.selected(), ["reads"]);
+}
+
+/// And for one that the build makes a part of a program of.
+#[test]
+fn an_ignored_file_that_the_build_reads() {
+    let makefile = "prog: main.c words.h\n\t$(CC) -w -o prog main.c\n\
+                    words.h: words.md\n\tsed 's/.*/#define WORD \"&\"/' words.md >words.h\n";
+    let main =
+        "#include <stdio.h>\n#include \"words.h\"\nint main(void) { puts(WORD); return 0; }\n";
+    let files =
+        [("Makefile", makefile), ("main.c", main), ("words.md", "one\n"), ("other.md", "one\n")];
+    let miss = recorded("\"*.md\"", "only ./prog\n", &files);
+    miss.project.edit("other.md", "one", "two");
+    assert!(miss.project.selected().is_empty());
+    miss.edit("words.md", "one", "two", &["only"]);
+}
