@@ -336,6 +336,19 @@ fn a_program_that_is_not_what_its_sources_would_make() {
     assert_says(&project, OK, &["  prog: main.c, which it was built from, is gone\n"]);
 }
 
+#[test]
+fn a_header_that_is_gone() {
+    let project = Project::of_source(
+        "#include \"size.h\"\nint main(void)\n{\n    return SIZE;\n}\n",
+        &[("only", "")],
+    );
+    project.write("size.h", "#define SIZE 0\n");
+    project.record();
+    assert!(!assert_says(&project, OK, &[]).contains("is gone"));
+    std::fs::remove_file(project.path("size.h")).unwrap();
+    assert_says(&project, OK, &["  prog: size.h, which it was built from, is gone\n"]);
+}
+
 /// A makefile that does not say what its target depends on: no build makes it right.
 #[test]
 fn a_program_that_builds_leave_as_it_was() {

@@ -72,6 +72,21 @@ fn new_code_is_told_and_old_code_is_not() {
     assert!(project.ok(&["gaps"]).starts_with("tests reach all code"));
 }
 
+/// What lies between is reached, and is not marked.
+#[test]
+fn annotations_are_where_the_gaps_are() {
+    let project = project();
+    let more = "    if (n == 7)\n        n = 8;\n    n = n + 0;\n    if (n == 9)\n        n = 3;\n    return n;";
+    project.edit("part.c", "    return n;", more);
+    project.ok(&["test"]);
+    let github = project.ok(&["gaps", "--format", "github"]);
+    for line in [7, 10] {
+        let place = format!("::warning file=part.c,line={line},endLine={line},title=");
+        assert!(github.contains(&place), "{github}");
+    }
+    assert!(!github.contains("line=7,endLine=10"), "{github}");
+}
+
 #[test]
 fn a_new_procedure_and_a_changed_one() {
     let project = project();

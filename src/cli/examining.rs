@@ -149,8 +149,11 @@ fn add_builds(health: &mut Health, workspace: &Workspace) {
     let programs: Vec<&ProgramVersion> = versions.iter().map(|(_, version)| version).collect();
     let found = stale::files(&workspace.project, &programs, &mut cache);
     for ((place, program), file) in versions.iter().zip(found) {
-        let mut sources = program.units.iter().map(|unit| &unit.index.key.source);
-        let gone = sources.find(|source| !root.join(source).exists());
+        let sources = program.units.iter().map(|unit| &unit.index.key.source);
+        // A name that `#line` gave need not be that of a file.
+        let was_there = |name: &&String| state.complete.iter().any(|all| all.contains_key(*name));
+        let included = program.units.iter().flat_map(|unit| &unit.index.files).filter(was_there);
+        let gone = sources.chain(included).find(|name| !root.join(name).exists());
         let gone = gone.map(|file| format!("{file}, which it was built from, is gone"));
         let health = &mut health.programs[*place];
         health.is_left_by_build = file.as_deref().is_some_and(|file| {

@@ -59,6 +59,16 @@ impl Group<'_> {
         }
     }
 
+    /// First and last lines of the places it is about.
+    fn runs(&self) -> Vec<(u32, u32)> {
+        let whole = self.lines.first().copied().zip(self.lines.last().copied());
+        match self.kind {
+            // All of it, with the lines between that are no code.
+            Kind::Procedure => whole.into_iter().collect(),
+            _ => sarif::runs(&self.lines),
+        }
+    }
+
     fn place(&self) -> String {
         format!("{}:{}", self.file, ranges(&self.lines))
     }
@@ -126,13 +136,16 @@ pub fn text(gaps: &[Gap], stale: &BTreeSet<String>, style: Style) -> String {
 
 /// Annotations of GitHub Actions, which show the line in the pull request.
 pub fn github(gaps: &[Gap]) -> String {
-    let annotations = groups(gaps).into_iter().map(|group| {
-        let (first, last) = (group.lines.first().unwrap_or(&1), group.lines.last().unwrap_or(&1));
-        let place = Some((group.file, Some((*first, *last))));
-        let title = "no test reaches this";
-        Annotation { level: "warning", place, title, message: &group.what() }.line()
-    });
-    annotations.collect()
+    let mut out = String::new();
+    for group in groups(gaps) {
+        for lines in group.runs() {
+            let place = Some((group.file, Some(lines)));
+            let title = "no test reaches this";
+            let message = &group.what();
+            out.push_str(&Annotation { level: "warning", place, title, message }.line());
+        }
+    }
+    out
 }
 
 /// SARIF, for code scanning of GitHub and whatever else reads results of analyses.
@@ -142,12 +155,7 @@ pub fn sarif(gaps: &[Gap]) -> Value {
         let parts = [group.file, group.procedure, group.text, group.never];
         parts.iter().for_each(|part| id.str(part));
         id.number(group.kind as u64);
-        let whole = group.lines.first().copied().zip(group.lines.last().copied());
-        let lines = match group.kind {
-            // All of it, with the lines between that are no code.
-            Kind::Procedure => whole.into_iter().collect(),
-            _ => sarif::runs(&group.lines),
-        };
+        let lines = group.runs();
         Finding {
             rule: group.kind as usize,
             file: group.file,

@@ -346,7 +346,8 @@ fn declared(tokens: &[Token]) -> Vec<(String, u32)> {
             && matches!(behind, ";" | "=" | "[" | "," | "(")
             && !is_tag
             // The values of an initialiser are no declarators.
-            && (before != "=" && !before.is_empty() || behind == "(");
+            && before != "="
+            && (!before.is_empty() || behind == "(");
         let counts = match token.braces {
             0 => is_tag || is_declarator || is_pointer,
             _ => is_enumerator,
@@ -404,6 +405,7 @@ mod tests {
         check("typedef struct { int a; } pair;\n", &[(Kind::Declaration, 1, 1, &["pair"])]);
         check("typedef int (*compare)(int, int);\n", &[(Kind::Declaration, 1, 1, &["compare"])]);
         check("static const int table[] = { 1, 2 };\n", &[(Kind::Declaration, 1, 1, &["table"])]);
+        check("static long limit = sizeof(int) * 2;\n", &[(Kind::Declaration, 1, 1, &["limit"])]);
         check("int weigh(struct item *item);\n", &[(Kind::Declaration, 1, 1, &["weigh"])]);
         check(
             "#ifdef A\nint a(void)\n{\n    return 1;\n}\n#endif\n",

@@ -172,6 +172,11 @@ pub fn one_line(name: &str) -> String {
     each.collect()
 }
 
+/// Text of a source as one line: what stands between words is only distance.
+pub fn code_line(text: &str) -> String {
+    one_line(&text.replace('\t', " "))
+}
+
 /// A reason as indented lines.
 pub fn reason(reason: &Reason) -> String {
     match reason {

@@ -48,7 +48,7 @@ impl Rule {
             }
             Self::Declaration => "a declaration, type, attribute or pragma that changed",
             Self::Definition => {
-                "a variable whose type or initialiser changed, in whatever unit it is defined"
+                "a variable, in whatever unit it is defined, whose type or initialiser changed"
             }
             Self::Resolution => "a call or a name that means another procedure now",
             Self::Signature => "a procedure whose signature or attributes changed",
@@ -88,7 +88,7 @@ impl Rule {
             Self::UnknownFile => "a file of which nobody knows who reads it",
             Self::NewTest => "a new test",
             Self::TestChanged => {
-                "the command of a test, or inputs or variables that are declared for it"
+                "a test whose command, or whose declared inputs or variables, changed"
             }
             Self::State => "a test that did not pass, or whose trace is not complete",
             Self::Dependency => "a fixture, or a test before it, that is selected",

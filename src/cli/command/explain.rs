@@ -20,7 +20,7 @@ use crate::select::Algorithm;
   edgewise explain lib/stats.c:clamp       a function of one file
   edgewise explain lib/stats.c:47          a line, as the file is now
 
-A name that means several things is answered for each of them.")]
+A name that means several things is answered for each of them, if these are no more than eight.")]
 pub struct Args {
     /// A test, a function, or a line as FILE:LINE
     #[arg(required = true, add = completing::tests())]

@@ -11,6 +11,7 @@ use crate::history::store::StoreError;
 use crate::ids::{Fingerprint, NodeId, TestId, UnitIx};
 use crate::report::explain::{Before, Change, Danger, Diff, Function, Line, LineChange, Standing};
 use crate::report::outline::Outline;
+use crate::report::text::counted;
 use crate::select::version::{ProcRef, ProgramVersion, UnitVersion};
 use crate::select::{
     ComparedPair, Comparison, EdgeReason, Exclusion, NewProgram, Reason, SourceLine,
@@ -294,7 +295,15 @@ impl Basis<'_> {
                 true => String::new(),
                 false => format!("\nhint: the nearest that do: {}", near.join(", ")),
             };
-            bail!("{file}:{line} is not where a statement or a condition begins{hint}");
+            match texts.now(file).map(<[String]>::len) {
+                None => bail!("{file} is not there any more, or cannot be read{hint}"),
+                Some(count) if line == 0 || line as usize > count => {
+                    bail!("{file} has {}{hint}", counted(count, "line"))
+                }
+                Some(_) => {
+                    bail!("{file}:{line} is not where a statement or a condition begins{hint}")
+                }
+            }
         }
         Ok(answer)
     }

@@ -187,15 +187,15 @@ impl Basis<'_> {
 
     /// Says that there is nothing of a name, and what there is.
     fn nothing_like(&self, what: &str, places: &BTreeSet<(&str, &str)>) -> anyhow::Result<()> {
+        if self.history.is_empty() {
+            bail!("there is no history yet\nhint: `edgewise run` records one");
+        }
         if let Some((file, _)) = as_line(what) {
             let near = near::near(file, self.files().into_iter());
             let hint = match near.is_empty() {
                 true => String::from("lines are named like src/file.c:12, from the root on"),
                 false => format!("perhaps {}", near.join(", ")),
             };
-            if self.history.is_empty() {
-                bail!("there is no history yet\nhint: `edgewise run` records one");
-            }
             bail!("no test ran a program with {file} in it\nhint: {hint}");
         }
         let tests = near::near(what, self.all.iter().map(|test| test.name.as_str()));

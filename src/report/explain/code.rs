@@ -2,7 +2,7 @@
 
 use super::diff::Diff;
 use super::{SHOWN, names, rule, some_names, way};
-use crate::report::text::{one_line, short};
+use crate::report::text::{code_line, one_line, short};
 use crate::select::EdgeReason;
 use serde::Serialize;
 use std::fmt::Write;
@@ -253,7 +253,7 @@ impl Line {
         }
         let _ = writeln!(out, "{file}:{line}: {changed}");
         if let Some(text) = self.text.as_ref().filter(|text| !text.trim().is_empty()) {
-            let _ = writeln!(out, "      {}", one_line(&short(text.trim())));
+            let _ = writeln!(out, "      {}", code_line(&short(text.trim())));
         }
         if !self.procedures.is_empty() {
             let _ = writeln!(out, "    it is part of {}", self.procedures.join(", "));
@@ -304,12 +304,12 @@ impl Line {
                     "    when the tests ran, the same text meant something else, by a macro or a \
                      declaration that changed:\n",
                 );
-                let _ = writeln!(out, "    - {}", one_line(&short(then)));
-                let _ = writeln!(out, "    + {}", one_line(&short(now)));
+                let _ = writeln!(out, "    - {}", code_line(&short(then)));
+                let _ = writeln!(out, "    + {}", code_line(&short(now)));
             } else {
                 let _ = writeln!(out, "    when the tests ran, {file}:{line} was something else:");
                 if let Some(text) = &before.text {
-                    let _ = writeln!(out, "    - {}", one_line(&short(text.trim())));
+                    let _ = writeln!(out, "    - {}", code_line(&short(text.trim())));
                 }
             }
             add_dangers(&mut out, &before.dangers, self.is_excluded);
