@@ -154,7 +154,7 @@ fn ctrl_c_keeps_what_was_recorded_and_the_interrupted_test_selected() {
         "first ./prog 1\nslow ./prog; touch slow.out; sleep 30\nlast ./prog\n",
     );
     project.ok(&["build"]);
-    let mut child = project.command().args(["run", "-j1"]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = project.hearing().args(["run", "-j1"]).stderr(Stdio::piped()).spawn().unwrap();
     while !project.path("slow.out").exists() {
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -172,7 +172,7 @@ fn a_signal_that_is_ignored_stays_so_for_tests() {
         let project = small();
         project.write("tests.list", &format!("heard ./prog; kill -{signal} $$\n"));
         project.ok(&["build"]);
-        assert_eq!(project.edgewise(&["run"]).status.code(), Some(1));
+        assert_eq!(project.hearing().arg("run").status().unwrap().code(), Some(1));
         let ours = project.command();
         let mut shell = Command::new("/bin/sh");
         let ignoring = format!("trap '' {signal}; exec \"$@\"");

@@ -198,7 +198,7 @@ impl Evolution {
     /// A run of the tests that is killed, or told to end, wherever it is.
     fn interrupt(&mut self) {
         self.write();
-        let mut command = self.project.command();
+        let mut command = self.project.hearing();
         command.args(["test", "-j1"]).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         std::thread::sleep(Duration::from_millis(self.random.below(1200) as u64));

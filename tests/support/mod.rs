@@ -7,6 +7,7 @@ pub mod misses;
 mod reached;
 pub mod rules;
 
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -95,6 +96,20 @@ impl Project {
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_edgewise"));
         command.current_dir(self.root()).env_remove("EDGEWISE_TRACE");
+        command
+    }
+
+    /// The same, to be interrupted: where a shell runs us in the background, interrupts are
+    /// ignored, and so they would be by whomever we start.
+    pub fn hearing(&self) -> Command {
+        let mut command = self.command();
+        // SAFETY: the call is allowed between fork and exec.
+        unsafe {
+            command.pre_exec(|| {
+                libc::signal(libc::SIGINT, libc::SIG_DFL);
+                Ok(())
+            });
+        }
         command
     }
 
