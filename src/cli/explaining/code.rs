@@ -296,9 +296,9 @@ impl Basis<'_> {
                 false => format!("\nhint: the nearest that do: {}", near.join(", ")),
             };
             match texts.now(file).map(<[String]>::len) {
-                None => bail!("{file} is not there any more, or cannot be read{hint}"),
+                None => bail!("{file} is not there any more, or cannot be read"),
                 Some(count) if line == 0 || line as usize > count => {
-                    bail!("{file} has {}{hint}", counted(count, "line"))
+                    bail!("{file} has {}", counted(count, "line"))
                 }
                 Some(_) => {
                     bail!("{file}:{line} is not where a statement or a condition begins{hint}")
