@@ -18,8 +18,6 @@ fn recorded(ignore: &str, tests: &str, files: &[(&str, &str)]) -> Miss {
     );
     project.write("tests.list", tests);
     files.iter().for_each(|(name, text)| project.write(name, text));
-    // What changes in the moment in which a build begins counts as changed since.
-    std::thread::sleep(std::time::Duration::from_millis(2300));
     project.record();
     assert!(project.selected().is_empty(), "the same version selects nothing");
     project.ok(&["build"]);
@@ -102,19 +100,4 @@ fn an_ignored_file_that_a_test_reads() {
     assert!(miss.project.selected().is_empty());
     miss.edit("tests/data.md", "one", "two", &["reads"]);
     assert_eq!(miss.project.selected(), ["reads"]);
-}
-
-/// And for one that the build makes a part of a program of.
-#[test]
-fn an_ignored_file_that_the_build_reads() {
-    let makefile = "prog: main.c words.h\n\t$(CC) -w -o prog main.c\n\
-                    words.h: words.md\n\tsed 's/.*/#define WORD \"&\"/' words.md >words.h\n";
-    let main =
-        "#include <stdio.h>\n#include \"words.h\"\nint main(void) { puts(WORD); return 0; }\n";
-    let files =
-        [("Makefile", makefile), ("main.c", main), ("words.md", "one\n"), ("other.md", "one\n")];
-    let miss = recorded("\"*.md\"", "only ./prog\n", &files);
-    miss.project.edit("other.md", "one", "two");
-    assert!(miss.project.selected().is_empty());
-    miss.edit("words.md", "one", "two", &["only"]);
 }

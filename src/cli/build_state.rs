@@ -133,11 +133,6 @@ impl BuildState {
         self.complete.is_some() || self.descriptions.is_some()
     }
 
-    /// Whether somebody else than a compiler of ours is known to read a file.
-    pub fn reads(&self, name: &str) -> bool {
-        self.read_by_others.as_ref().is_some_and(|read| read.contains(name))
-    }
-
     /// Whether a file that units are made of may become part of something else as well.
     pub fn is_read_by_others(&self, name: &str) -> bool {
         let is_known = self.inputs_incomplete.is_none();

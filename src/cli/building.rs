@@ -151,7 +151,7 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
     state.add_uses(&workspace.project.root, &uses);
     state.failed = (built.code != 0).then_some(built.code);
     if built.code == 0 {
-        files::add_beyond(&mut files, workspace, &state, began)?;
+        files::add_elsewhere(&mut files, &state, began);
         state.descriptions = Some(files::made_from(&state, &files));
         if extent == Extent::Everything {
             state.complete = Some(files);

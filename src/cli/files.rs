@@ -56,7 +56,7 @@ fn scan_knowing(
     began: Moment,
 ) -> anyhow::Result<FileState> {
     let Paths { mut files, directories } = paths(workspace)?;
-    files.extend(beyond(workspace, built)?);
+    files.extend(elsewhere(built).map(|name| (name.clone(), PathBuf::from(name))));
     let found: Vec<_> = files
         .into_par_iter()
         .with_min_len(32)
@@ -86,33 +86,21 @@ fn scan_knowing(
     Ok(state)
 }
 
-/// Files that count though they are not found in the project: those outside of it that are
-/// not preprocessed again to see whether they are another text, and those that are said to be
-/// read by nobody and that a build read.
-fn beyond(workspace: &Workspace, built: &BuildState) -> anyhow::Result<Vec<(String, PathBuf)>> {
-    let ignored = workspace.config.ignored()?;
-    let outside = built.unanalysed.iter().filter(|name| Path::new(name).is_absolute());
-    let read = built.read_by_others.iter().flatten().filter(|name| ignored.is_match(name));
-    let root = &workspace.project.root;
-    let all = outside.chain(read).map(|name| (name.clone(), root.join(name)));
-    Ok(all.filter(|(_, path)| path.is_file()).collect())
+/// Files outside of the project that are not preprocessed again to see whether
+/// they are another text.
+fn elsewhere(built: &BuildState) -> impl Iterator<Item = &String> {
+    built.unanalysed.iter().filter(|name| Path::new(name).is_absolute())
 }
 
 /// Adds those of them to the state before a build of which only the build tells, as
 /// far as they are since then what they were.
-pub fn add_beyond(
-    state: &mut FileState,
-    workspace: &Workspace,
-    built: &BuildState,
-    began: Moment,
-) -> anyhow::Result<()> {
-    for (name, path) in beyond(workspace, built)? {
-        let is_settled = || Stamp::of(&path).is_some_and(|stamp| stamp.is_settled(began));
-        if !state.contains_key(&name) && is_settled() {
-            state.extend(content_unless_built(&path).map(|content| (name, content)));
+pub fn add_elsewhere(state: &mut FileState, built: &BuildState, began: Moment) {
+    for name in elsewhere(built).filter(|name| !state.contains_key(*name)).collect::<Vec<_>>() {
+        let path = Path::new(name);
+        if Stamp::of(path).is_some_and(|stamp| stamp.is_settled(began)) {
+            state.extend(content_unless_built(path).map(|content| (name.clone(), content)));
         }
     }
-    Ok(())
 }
 
 /// The project's files at one moment.

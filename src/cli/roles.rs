@@ -106,8 +106,7 @@ pub fn changes(
             found.push((name.clone(), Role::GeneratorInput));
             continue;
         }
-        let is_ignored = ignored.is_match(name) && !built.reads(name);
-        if files::is_configuration(workspace, name) || is_ignored {
+        if files::is_configuration(workspace, name) || ignored.is_match(name) {
             continue;
         }
         let mut untraced = built.untraced.values();
