@@ -1,7 +1,7 @@
 /* The library that is preloaded into the processes of a test, one translation unit: it notes which files of
  * the project they use. The host must not notice it: no descriptor stays open, errno is left alone, and
- * only the names of the functions it stands in front of are exported, and the one that compilers of ours call. It uses no library itself, so that it
- * can be loaded beside any, and before any is ready. */
+ * only the names of the functions it stands in front of are exported, and the one that compilers of ours call. It
+ * uses no library itself, so that it can be loaded beside any, and before any is ready. */
 #if !defined __linux__ || !defined __ELF__ || defined __ILP32__ || \
     !(defined __x86_64__ || defined __aarch64__ && !defined __AARCH64EB__)
 #error "edgewise records file uses on Linux on x86-64 and aarch64 only"

@@ -207,7 +207,7 @@ static void note_program(int count, char **arguments, char **variables)
         uint64_t known = note(EDGEWISE_LOOKED_FOR, HERE, executed, FOLLOW);
         note_also(known, EDGEWISE_EXECUTED, HERE, executed, FOLLOW);
         /* It reads what it hands on to the compiler. */
-        is_compiling |= equal(last_of(executed), "ccache") || contains(executed, "/ccache/");
+        is_compiling |= equal(last_of(executed), "ccache");
         if (is_emulator(executed))
             mark("an emulator makes system calls itself");
     }

@@ -49,7 +49,7 @@ struct Files {
 pub fn detect(root: &Path) -> std::io::Result<Found> {
     let mut files = Files { root: root.to_path_buf(), all: Vec::new() };
     files.walk(Path::new(""), 0)?;
-    let mut found = Found { ignore: vec!["*.md", "**/*.log"], ..Found::default() };
+    let mut found = Found { ignore: vec!["**/*.log"], ..Found::default() };
     if files.has("CMakeLists.txt") {
         found.cmake(&files);
     } else if files.has("meson.build") {
