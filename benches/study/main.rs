@@ -16,6 +16,7 @@ mod report;
 mod selection;
 mod subject;
 mod sums;
+mod table;
 mod tables;
 mod tests;
 mod tree;

@@ -7,6 +7,7 @@ use super::plan::{self, Plan};
 use super::record::{Answer, Record, Records, State};
 use super::selection::Edgewise;
 use super::subject::Subject;
+use super::table;
 use super::tests::{self, Outcome};
 use super::tree::{self, Tree};
 use anyhow::{Context, ensure};
@@ -39,6 +40,15 @@ pub struct Args {
     /// One change of so many is built with edgewise as well
     #[arg(long, default_value_t = 25)]
     pub from_build: usize,
+    /// The version of edgewise, to be noted beside every change
+    #[arg(long, default_value = "")]
+    pub code: String,
+    /// Where the tables are of what was compared elsewhere
+    #[arg(long)]
+    pub tables: PathBuf,
+    /// What these have is not compared again
+    #[arg(long)]
+    pub kept: bool,
 }
 
 /// Techniques that edgewise has beside its own, for comparison.
@@ -108,6 +118,11 @@ impl Baseline {
         Ok(baseline)
     }
 
+    /// Whether a test does the same each time on the unchanged version.
+    fn is_compared(&self, name: &str) -> bool {
+        self.outcomes.contains_key(name) && !self.unstable.contains(name)
+    }
+
     fn run_unchanged(&mut self) -> anyhow::Result<()> {
         let scratch = tempfile::tempdir()?;
         for (name, command) in tests::list(&self.plain)? {
@@ -155,7 +170,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         eprintln!("{name}: selected although nothing changed: {:?}", nothing.tests);
     }
     let coverage = Coverage::read(&baseline.edgewise.0, &baseline.recorded)?;
-    let records = Records::open(&args.results.join(format!("{name}.jsonl")))?;
+    let mut records = Records::open(&args.results.join(format!("{name}.jsonl")))?;
+    if args.kept {
+        let mut elsewhere = table::read_outcomes(&args.tables)?;
+        records.known.extend(elsewhere.remove(name).unwrap_or_default());
+    }
     let mut candidates = plan::candidates(&baseline.subject, &coverage)?;
     if let Some(kind) = &args.kind {
         candidates.retain(|name, _| name.contains(kind.as_str()));
@@ -186,7 +205,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     })?;
     eprintln!("{name}: {} of {} changes compared", plan.taken(), plan.total());
     let known = super::record::read(&args.results.join(format!("{name}.jsonl")))?;
-    let before = known.values().map(|record| record.missed.len()).sum::<usize>();
+    let before = known.values().map(|record| record.missed).sum::<usize>();
     ensure!(missed == 0 && before == 0, "{name}: {before} tests are missed");
     Ok(())
 }
@@ -239,10 +258,11 @@ impl Study<'_> {
                 self.plan.give_back(&change);
             }
             record.seconds = began.elapsed().as_secs_f64();
-            for test in &record.missed {
+            record.missed = record.misses.len();
+            for test in &record.misses {
                 eprintln!("MISSED\n{}\n{test}", change.what());
             }
-            missed += record.missed.len();
+            missed += record.missed;
             self.records.add(&record)?;
             self.say(&record);
         }
@@ -256,7 +276,7 @@ impl Study<'_> {
             State::DoesNotBuild => progress.broken += 1,
         }
         progress.differ += record.differ;
-        progress.missed += record.missed.len();
+        progress.missed += record.missed;
         let now = Instant::now();
         let began = *progress.began.get_or_insert(now);
         if progress.said.is_some_and(|said| now - said < Duration::from_secs(10)) {
@@ -286,12 +306,14 @@ impl Worker<'_> {
             file: change.file().map(String::from),
             what: change.what(),
             state: State::DoesNotBuild,
+            code: self.study.args.code.clone(),
             tests: 0,
             differ: 0,
             hang: 0,
             numbers_only: 0,
             answers: BTreeMap::new(),
-            missed: Vec::new(),
+            missed: 0,
+            misses: Vec::new(),
             built: false,
             seconds: 0.0,
         };
@@ -316,8 +338,10 @@ impl Worker<'_> {
         }
         let different = self.run_all(&selections[AUTO], &mut record)?;
         self.judge(AUTO, &selections[AUTO], &different, &mut record)?;
-        for (technique, selected) in selections {
+        for (technique, mut selected) in selections {
             let missed = different.keys().filter(|name| !selected.contains(*name)).count();
+            // Who is left out of the comparison is no part of the answer.
+            selected.retain(|name| baseline.is_compared(name));
             record
                 .answers
                 .insert(technique.to_string(), Answer { selected: selected.len(), missed });
@@ -357,11 +381,10 @@ impl Worker<'_> {
         let baseline = self.study.baseline;
         let mut different = BTreeMap::new();
         for (name, command) in tests::list(&self.plain.root)? {
-            let Some(before) =
-                baseline.outcomes.get(&name).filter(|_| !baseline.unstable.contains(&name))
-            else {
+            if !baseline.is_compared(&name) {
                 continue;
-            };
+            }
+            let before = &baseline.outcomes[&name];
             record.tests += 1;
             let is_selected = selected.contains(&name);
             if record.hang >= MOST_HANGING && is_selected {
@@ -408,7 +431,7 @@ impl Worker<'_> {
                     continue;
                 }
             }
-            record.missed.push(format!(
+            record.misses.push(format!(
                 "{source}: {name}\n  before: {}\n  after:  {}",
                 before.show(),
                 now.show()
@@ -435,7 +458,7 @@ impl Worker<'_> {
         }
         let output = baseline.edgewise.run(&built.root, &["build"])?;
         if !output.status.success() {
-            record.missed.push(format!(
+            record.misses.push(format!(
                 "the build with edgewise fails: {}",
                 String::from_utf8_lossy(&output.stderr)
             ));

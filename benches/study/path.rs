@@ -6,6 +6,7 @@ use super::coverage::Coverage;
 use super::outcome::{self, Baseline};
 use super::plan;
 use super::record::State;
+use super::table;
 use super::tree::Tree;
 use anyhow::{Context, ensure};
 use fs_err::File;
@@ -55,13 +56,17 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let baseline = Baseline::prepare(args, "path", CONFIGURATION)?;
     let name = &baseline.subject.description.name;
     let coverage = Coverage::read(&baseline.edgewise.0, &baseline.recorded)?;
-    let compared = super::record::read(&args.results.join(format!("{name}.jsonl")))?;
+    let mut compared = table::read_outcomes(&args.tables)?.remove(name).unwrap_or_default();
+    compared.extend(super::record::read(&args.results.join(format!("{name}.jsonl")))?);
     ensure!(
         !compared.is_empty(),
         "no change of {name} is known\nhint: scripts/study outcome {name}"
     );
     let file = args.results.join(format!("{name}.path.jsonl"));
-    let known = read(&file)?;
+    let mut known = read(&file)?;
+    if args.kept {
+        known.extend(table::read_paths(&args.tables)?.remove(name).unwrap_or_default());
+    }
     let changes = plan::candidates(&baseline.subject, &coverage)?.into_values().flatten();
     let is_wanted = |change: &Change| {
         let id = change.id();

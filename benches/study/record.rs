@@ -29,6 +29,9 @@ pub struct Record {
     pub file: Option<String>,
     pub what: String,
     pub state: State,
+    /// The version of edgewise that it was compared with.
+    #[serde(default)]
+    pub code: String,
     pub tests: usize,
     /// Tests that do something else, without those that only ran out of time.
     #[serde(default)]
@@ -42,9 +45,12 @@ pub struct Record {
     /// By technique.
     #[serde(default)]
     pub answers: BTreeMap<String, Answer>,
-    /// Tests that differ and are not selected, with what they did.
+    /// Tests that differ and are not selected.
     #[serde(default)]
-    pub missed: Vec<String>,
+    pub missed: usize,
+    /// What these did.
+    #[serde(default)]
+    pub misses: Vec<String>,
     /// Whether the selection from a build was looked at too.
     #[serde(default)]
     pub built: bool,

@@ -1,14 +1,14 @@
 //! What all subjects came to: tables, CSV, JSON and plots.
 
 use super::figures::Bars;
-use super::path::{self, PathRecord};
+use super::path;
 use super::plot::{self, Group};
-use super::record::{self, Record, State};
+use super::record;
 use super::sums::{Sum, Sums};
+use super::table::{self, Paths};
 use super::tables;
 use anyhow::{Context, ensure};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::path::Path;
 
 /// From the sharpest to the coarsest.
@@ -37,30 +37,26 @@ const MARKS: [&str; 2] =
 pub fn write(results: &Path, out: &Path) -> anyhow::Result<()> {
     fs_err::create_dir_all(out)?;
     let mut sums = Sums::default();
-    let mut paths: BTreeMap<String, Vec<PathRecord>> = BTreeMap::new();
-    let mut csv =
-        String::from("subject,kind,file,id,state,tests,differ,hang,numbers_only,missed,from_build");
-    TECHNIQUES.iter().for_each(|technique| csv.push_str(&format!(",{technique}")));
-    csv.push('\n');
-    let mut names = Vec::new();
+    // What was compared elsewhere stays, unless it was compared here again.
+    let mut outcomes = table::read_outcomes(out)?;
+    let mut paths = table::read_paths(out)?;
     for entry in fs_err::read_dir(results)? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        names.extend(name.strip_suffix(".jsonl").map(String::from));
+        let file = entry?.path();
+        let Some(name) = file.file_name().and_then(|name| name.to_str()) else { continue };
+        let Some(name) = name.strip_suffix(".jsonl") else { continue };
+        match name.strip_suffix(".path") {
+            Some(subject) => {
+                paths.entry(subject.to_string()).or_default().extend(path::read(&file)?);
+            }
+            None => outcomes.entry(name.to_string()).or_default().extend(record::read(&file)?),
+        }
     }
-    names.sort();
-    for name in names {
-        if let Some(subject) = name.strip_suffix(".path") {
-            let known = path::read(&results.join(format!("{name}.jsonl")))?;
-            paths.insert(subject.to_string(), known.into_values().collect());
-            continue;
-        }
-        for record in record::read(&results.join(format!("{name}.jsonl")))?.values() {
-            sums.add(&name, record);
-            line(&mut csv, &name, record);
-        }
+    for (subject, records) in &outcomes {
+        records.values().for_each(|record| sums.add(subject, record));
     }
     ensure!(sums.all.changes > 0, "there are no results in {}", results.display());
-    fs_err::write(out.join("outcome.csv"), csv)?;
+    fs_err::write(out.join(table::OUTCOMES), table::of_outcomes(&outcomes)?)?;
+    fs_err::write(out.join(table::PATHS), table::of_paths(&paths)?)?;
     let json = serde_json::json!({
         "all": sums.all, "mutants": sums.mutants, "no source": sums.beside,
         "versions": sums.versions, "subjects": sums.by_subject, "kinds": sums.by_kind,
@@ -98,7 +94,7 @@ fn group(name: &str, sum: &Sum) -> Group {
 }
 
 /// What has to be met.
-fn bars(sums: &Sums, paths: &BTreeMap<String, Vec<PathRecord>>) -> Bars {
+fn bars(sums: &Sums, paths: &Paths) -> Bars {
     let mut bars = Bars::default();
     let [missed, differ] = [sums.all.missed, sums.all.differ].map(|count| count.to_string());
     let share = sums.all.missed as f64 / sums.all.differ.max(1) as f64;
@@ -137,7 +133,11 @@ fn bars(sums: &Sums, paths: &BTreeMap<String, Vec<PathRecord>>) -> Bars {
         LARGEST.1,
     );
     let sum = |algorithm: &str| -> usize {
-        paths.values().flatten().filter_map(|record| record.selected.get(algorithm)).sum()
+        paths
+            .values()
+            .flat_map(BTreeMap::values)
+            .filter_map(|record| record.selected.get(algorithm))
+            .sum()
     };
     if sum("path") > 0 {
         let (auto, path) = (sum("auto"), sum("path"));
@@ -151,29 +151,4 @@ fn bars(sums: &Sums, paths: &BTreeMap<String, Vec<PathRecord>>) -> Bars {
         );
     }
     bars
-}
-
-fn line(csv: &mut String, subject: &str, record: &Record) {
-    let state = match record.state {
-        State::Compared => "compared",
-        State::DoesNotBuild => "does-not-build",
-    };
-    let _ = write!(
-        csv,
-        "{subject},{},{},{},{state},{},{},{},{},{},{}",
-        record.kind,
-        record.file.as_deref().unwrap_or_default(),
-        record.id,
-        record.tests,
-        record.differ,
-        record.hang,
-        record.numbers_only,
-        record.missed.len(),
-        record.built
-    );
-    for technique in TECHNIQUES {
-        let selected = record.answers.get(technique).map_or(0, |answer| answer.selected);
-        let _ = write!(csv, ",{selected}");
-    }
-    csv.push('\n');
 }

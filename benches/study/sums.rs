@@ -83,7 +83,7 @@ impl Sum {
         self.tests += record.tests;
         self.differ += record.differ;
         self.numbers_only += record.numbers_only;
-        self.missed += record.missed.len();
+        self.missed += record.missed;
         for (technique, answer) in &record.answers {
             *self.selected.entry(technique.clone()).or_default() += answer.selected;
             *self.missed_by.entry(technique.clone()).or_default() += answer.missed;

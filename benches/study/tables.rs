@@ -3,6 +3,7 @@
 use super::path::{ALGORITHMS, PathRecord};
 use super::report::TECHNIQUES;
 use super::sums::{Sum, Sums};
+use super::table::Paths;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -82,7 +83,7 @@ fn row(name: &str, sum: &Sum) -> String {
 
 /// What each algorithm selects of the tests whose path differs, and how often a node
 /// has several counterparts.
-pub fn paths(paths: &BTreeMap<String, Vec<PathRecord>>) -> String {
+pub fn paths(paths: &Paths) -> String {
     if paths.is_empty() {
         return String::new();
     }
@@ -91,9 +92,9 @@ pub fn paths(paths: &BTreeMap<String, Vec<PathRecord>>) -> String {
     text += " auto / path | procedures walked | with several counterparts |\n|---|--:|";
     text += &"--:|".repeat(ALGORITHMS.len() + 3);
     text.push('\n');
-    let all: Vec<&PathRecord> = paths.values().flatten().collect();
+    let all: Vec<&PathRecord> = paths.values().flat_map(BTreeMap::values).collect();
     for (name, records) in paths {
-        text += &path_row(name, &records.iter().collect::<Vec<_>>());
+        text += &path_row(name, &records.values().collect::<Vec<_>>());
     }
     text + &path_row("all", &all)
 }
