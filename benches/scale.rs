@@ -5,6 +5,7 @@
 //!
 //!     cargo bench --bench scale [-- PART_OF_A_NAME…]
 
+mod figures;
 #[allow(dead_code, reason = "what must come of a shape is for the tests")]
 #[path = "../tests/scale/shapes.rs"]
 mod shapes;
@@ -39,10 +40,22 @@ fn main() -> ExitCode {
     }
     println!("{:42} {:>9} {:>9} {:>9} {:>9}  exponent", "shape", "size", "n/4", "n/2", "n");
     let mut steep = 0;
+    let mut worst: Option<(&str, f64)> = None;
     for shape in SHAPES.iter().filter(|shape| is_asked_for(shape, &arguments)) {
-        steep += usize::from(report(shape));
+        let exponent = report(shape);
+        steep += usize::from(exponent.is_some_and(|exponent| exponent > STEEP));
+        if let Some(exponent) = exponent.filter(|e| worst.is_none_or(|(_, most)| *e > most)) {
+            worst = Some((shape.name, exponent));
+        }
     }
     println!("{steep} of them grow too fast or do not end");
+    if let Some((name, exponent)) = worst {
+        let mut bars = figures::Bars::default();
+        let figure =
+            format!("exponent of time by size of a unit, the worst of all shapes ({name})");
+        bars.at_most(&figure, &format!("{exponent:.2}"), "1", exponent, STEEP);
+        bars.print();
+    }
     if steep == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -50,15 +63,15 @@ fn is_asked_for(shape: &Shape, parts: &[String]) -> bool {
     parts.is_empty() || parts.iter().any(|part| shape.name.contains(part.as_str()))
 }
 
-/// Prints the line of a shape; whether it is flagged.
-fn report(shape: &Shape) -> bool {
+/// Prints the line of a shape; the exponent of its growth, if its time says anything about that.
+fn report(shape: &Shape) -> Option<f64> {
     let mut seconds = Vec::new();
     for size in [shape.size / 4, shape.size / 2, shape.size] {
         match best(shape.name, size) {
             Ok(time) => seconds.push(time),
             Err(why) => {
                 println!("{:42} {size:>9} {why}   <---", shape.name);
-                return true;
+                return Some(f64::INFINITY);
             }
         }
     }
@@ -69,7 +82,7 @@ fn report(shape: &Shape) -> bool {
         "{:42} {:>9} {:>8.3}s {:>8.3}s {:>8.3}s  {exponent:.2}{flag}",
         shape.name, shape.size, seconds[0], seconds[1], seconds[2]
     );
-    is_steep
+    (seconds[2] > TOO_SHORT).then_some(exponent)
 }
 
 fn best(name: &str, size: usize) -> Result<f64, String> {

@@ -23,6 +23,28 @@ const HOURS: &str = "docs/evidence.md";
 const NOT_FOR_SESSIONS: &[&str] =
     &["EDGEWISE_TRACE", "EDGEWISE_CC", "CC", "CFLAGS", "LDFLAGS", "MAKEFLAGS", "DESTDIR"];
 
+/// Nobody writes figures into the README that the study did not come to.
+#[test]
+fn the_readme_quotes_the_study() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(root.join("docs/evidence/outcome.json")).unwrap();
+    let all = &serde_json::from_str::<serde_json::Value>(&text).unwrap()["all"];
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let readme = readme.split_whitespace().collect::<Vec<_>>().join(" ");
+    let count = |name: &str| {
+        let digits = all[name].as_u64().unwrap().to_string();
+        let (thousands, rest) = digits.split_at(digits.len() - 3);
+        format!("{thousands},{rest}")
+    };
+    for quoted in [
+        format!("{} changes of twelve real programs", count("changes")),
+        format!("{} times a test that behaves differently", count("differ")),
+    ] {
+        assert!(readme.contains(&quoted), "README.md does not say: {quoted}");
+    }
+    assert_eq!(all["missed"], 0);
+}
+
 #[test]
 fn start_make() {
     play("docs/start-make.md");

@@ -124,11 +124,16 @@ pub struct Sums {
     pub by_subject: BTreeMap<String, Sum>,
     pub mutants_of: BTreeMap<String, Sum>,
     pub by_kind: BTreeMap<String, Sum>,
+    /// How many changes each version of edgewise was asked about.
+    pub by_code: BTreeMap<String, usize>,
 }
 
 impl Sums {
     pub fn add(&mut self, subject: &str, record: &Record) {
         self.all.add(record);
+        if record.state == State::Compared {
+            *self.by_code.entry(record.code.clone()).or_default() += 1;
+        }
         let of_class = match record.kind.as_str() {
             change::VERSION => &mut self.versions,
             kind if BESIDE.contains(&kind) => &mut self.beside,

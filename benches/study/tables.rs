@@ -53,7 +53,11 @@ pub fn short(sums: &Sums) -> String {
     for (name, sum) in sums.by_row() {
         text += &short_row(name, &sum);
     }
-    text + &short_row("other versions", &sums.versions)
+    text += &short_row("other versions", &sums.versions);
+    let codes = sums.by_code.iter().map(|(code, count)| format!("`{code}` ({count} changes)"));
+    let codes = codes.collect::<Vec<_>>().join(", ");
+    let _ = write!(text, "\nCompared with edgewise as of {codes}.\n");
+    text
 }
 
 fn short_row(name: &str, sum: &Sum) -> String {

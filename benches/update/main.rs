@@ -4,6 +4,8 @@
 //! 004, and what coverage that nobody updates would have selected, as in its study 1.
 
 mod edits;
+#[path = "../figures.rs"]
+mod figures;
 mod outdated;
 mod table;
 mod trees;
@@ -99,7 +101,21 @@ fn main() -> anyhow::Result<()> {
         let mut file = std::fs::File::options().create(true).append(true).open(path)?;
         writeln!(file, "{}", table::summary(&args.name, steps.len(), &total))?;
     }
-    for (what, beside) in [("test", total.updated), ("test --selective", total.selective)] {
+    let ways = [("test", total.updated), ("test --selective", total.selective)];
+    let mut bars = figures::Bars::default();
+    for (what, beside) in ways {
+        let Beside { different, missed, .. } = beside;
+        for (count, says) in [
+            (different, "tests with other rows than a run of everything"),
+            (missed, "tests missed"),
+        ] {
+            let figure = format!("{}, {what}: {says}, over {} versions", args.name, steps.len());
+            let share = count as f64 / total.tests.max(1) as f64;
+            bars.at_most(&figure, &count.to_string(), &total.tests.to_string(), share, 0.0);
+        }
+    }
+    bars.print();
+    for (what, beside) in ways {
         let Beside { different, missed, .. } = beside;
         ensure!(different == 0, "{what}: {different} tests differ from a run of everything");
         ensure!(missed == 0, "{what}: {missed} tests are missed");

@@ -66,6 +66,7 @@ async function looks(executable, kind, directory, shots) {
         await page.screenshot({ path: path.join(shots, shot) });
         await headings(page, name);
         await tables(page, name, width);
+        await sides(page, name, width);
         await pictures(page, name, kind);
         await contrast(page, name, colorScheme);
       }
@@ -95,6 +96,13 @@ async function tables(page, name, width) {
     return wide > 0 || bare > 0 ? [`${table.caption.textContent}: ${wide} pixels, ${bare} cells`] : [];
   }));
   assert.deepStrictEqual(bad, [], `${name} at ${width} pixels`);
+}
+
+// Both graphs of a procedure begin at one height, unless the screen is narrow.
+async function sides(page, name, width) {
+  if (width < 1000) return;
+  const tops = await page.$$eval('.graphs > .graph', (all) => all.map((one) => one.getBoundingClientRect().top));
+  assert(tops.every((top) => top === tops[0]), `${name}: graphs at ${tops}`);
 }
 
 // No line passes through the name of an edge, no letter is tiny, no node touches the edge.

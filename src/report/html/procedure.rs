@@ -5,6 +5,7 @@ use super::align::{Row, align};
 use super::frame::Frame;
 use super::writer::Html;
 use super::{Change, Danger, Page, Procedure, Side, Site, TextLine};
+use crate::report::layout::TooLarge;
 use crate::report::picture::{Mark, Picture};
 use crate::report::svg;
 use crate::report::text::counted;
@@ -250,16 +251,38 @@ fn graphs(frame: &mut Frame<'_>, procedure: &Procedure) {
     frame.html.begin("section").element("h2", "Control-flow graphs");
     legend(frame);
     frame.html.begin("div").attr("class", "graphs");
-    for (side, title) in [(&procedure.old, "Before"), (&procedure.new, "Now")] {
-        match side.as_ref().map(|side| side.picture.as_ref()) {
-            None => {
-                let says = if title == "Before" { "It is new." } else { "It is gone." };
-                begin_graph(frame, title, None).element("p", says);
+    let sides = [(&procedure.old, "Before", "It is new."), (&procedure.new, "Now", "It is gone.")];
+    let drawn = sides.map(|(side, title, _)| {
+        let picture = side.as_ref()?.picture.as_ref()?;
+        Some(drawing(frame, picture, &label(title, &procedure.name)))
+    });
+    let widths = drawn.iter().flatten().flatten().map(|drawing| drawing.width);
+    let widest = widths.fold(1.0, f64::max);
+    for ((side, title, absent), drawn) in sides.into_iter().zip(drawn) {
+        frame.html.begin("section").attr("class", "graph");
+        if let Some(Ok(drawing)) = &drawn {
+            // Two that are made smaller for want of room are so alike.
+            let share = drawing.width / widest * 100.0;
+            frame.html.attr("style", format_args!("--share:{share:.1}%"));
+        }
+        frame.html.element("h3", title);
+        match (side.as_ref().map(|side| side.picture.as_ref()), drawn) {
+            (None, _) => {
+                frame.html.element("p", absent);
             }
-            Some(None) => {
-                begin_graph(frame, title, None).element("p", "Its graph cannot be read.");
+            (Some(Some(_)), Some(Ok(drawing))) => {
+                frame.html.begin("div").attr("class", "wide").attr("tabindex", "0");
+                frame.html.attr("role", "region");
+                frame.html.attr("aria-label", label(title, &procedure.name));
+                frame.html.raw(&drawing.svg).end();
             }
-            Some(Some(picture)) => graph(frame, picture, title, &procedure.name),
+            (Some(Some(picture)), Some(Err(why))) => {
+                frame.html.element("p", format_args!("{why}: its nodes as a list."));
+                listed(frame, picture);
+            }
+            _ => {
+                frame.html.element("p", "Its graph cannot be read.");
+            }
         }
         frame.html.end();
     }
@@ -267,35 +290,24 @@ fn graphs(frame: &mut Frame<'_>, procedure: &Procedure) {
     frame.html.begin("script").attr("src", frame.up.to_string() + "graphs.js").end();
 }
 
-/// How wide a picture is decides whether another one stands beside it.
-fn begin_graph<'f>(frame: &'f mut Frame<'_>, title: &str, width: Option<f64>) -> &'f mut Html {
-    frame.html.begin("section").attr("class", "graph");
-    if let Some(width) = width {
-        frame.html.attr("style", format_args!("--width:{width}px"));
-    }
-    frame.html.element("h3", title)
+/// What is read aloud in the place of a picture.
+fn label(title: &str, procedure: &str) -> String {
+    format!("{title}: the graph of {procedure}")
 }
 
-fn graph(frame: &mut Frame<'_>, picture: &Picture, title: &str, procedure: &str) {
+struct Drawing {
+    svg: String,
+    width: f64,
+}
+
+fn drawing(frame: &Frame<'_>, picture: &Picture, label: &str) -> Result<Drawing, TooLarge> {
     let (site, up) = (frame.site, frame.up);
     let line = |file: &str, line: u32| site.line_href(file, line).map(|to| format!("{up}{to}"));
     let danger = |number: usize| Some(format!("#d{}", number + 1));
     let links = svg::Links { line: &line, danger: &danger };
-    let says = format!("{title}: the graph of {procedure}");
     let mut drawn = Html::fragment();
-    match svg::add(&mut drawn, picture, &says, &links) {
-        Ok(width) => {
-            begin_graph(frame, title, Some(width));
-            frame.html.begin("div").attr("class", "wide").attr("tabindex", "0");
-            frame.html.attr("role", "region").attr("aria-label", says);
-            frame.html.raw(&drawn.finish()).end();
-        }
-        Err(why) => {
-            begin_graph(frame, title, None);
-            frame.html.element("p", format_args!("{why}: its nodes as a list."));
-            listed(frame, picture);
-        }
-    }
+    let width = svg::add(&mut drawn, picture, label, &links)?;
+    Ok(Drawing { svg: drawn.finish(), width })
 }
 
 /// A graph that is too large for a picture.
