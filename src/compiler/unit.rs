@@ -147,7 +147,7 @@ fn named_file(project: &Project, job: &Job, file: &str) -> String {
     };
     let found = places().find(|place| place.is_file());
     // Of one that is nowhere, the name says more than an absolute path outside of the project.
-    let found = found.or_else(|| places().find(|place| place.starts_with(&project.root)));
+    let found = found.or_else(|| places().find(|place| project.holds(place)));
     project.record_path(&job.directory, &found.unwrap_or_else(|| file.into()).to_string_lossy())
 }
 
