@@ -337,6 +337,42 @@ fn a_program_that_is_not_what_its_sources_would_make() {
 }
 
 #[test]
+fn a_program_that_is_gone() {
+    let project = recorded();
+    std::fs::remove_file(project.path("prog")).unwrap();
+    let expected = [
+        "0 UNITS INSTRUMENTED: the programs that were built and tested are not there any more\n",
+        "1 \u{d7} program that is gone, until it is built again, `select --from-build` selects whoever ran it:\n  \
+         prog: 2 tests ran it: t/none, t/one\n",
+        "  1. prog is gone, and 2 tests (t/none, t/one) ran it: build it\n         edgewise build\n",
+    ];
+    let said = assert_says(&project, TO_DO, &expected);
+    assert!(!said.contains("full path"), "{said}");
+    assert_eq!(commands(&project), ["edgewise build"]);
+    assert_eq!(json(&project)["found"]["gone"][0]["tests"], serde_json::json!(["t/none", "t/one"]));
+    project.ok(&["build"]);
+    assert_says(&project, OK, &["prog: 1 unit\n"]);
+
+    // Beside one that is there.
+    project.write("Makefile", "all: prog other\nprog other: main.c\n\t$(CC) -O2 -o $@ main.c\n");
+    project.write("tests.list", "none ./prog\none ./prog more && ./other\n");
+    project.ok(&["test"]);
+    assert_says(&project, OK, &["other: 1 unit\n"]);
+    std::fs::remove_file(project.path("other")).unwrap();
+    let said = assert_says(
+        &project,
+        TO_DO,
+        &["  1. other is gone, and 1 test (t/one) ran it: build it\n"],
+    );
+    assert!(!said.contains("0 UNITS"), "{said}");
+    // What no build makes any more, and no test runs, is nobody's concern.
+    project.write("Makefile", "all: prog\nprog: main.c\n\t$(CC) -O2 -o $@ main.c\n");
+    project.write("tests.list", "none ./prog\none ./prog more\n");
+    project.ok(&["test"]);
+    assert_says(&project, OK, &["prog: 1 unit\n"]);
+}
+
+#[test]
 fn a_header_that_is_gone() {
     let project = Project::of_source(
         "#include \"size.h\"\nint main(void)\n{\n    return SIZE;\n}\n",

@@ -401,10 +401,41 @@ fn what_makes_a_test_another_one_is_named() {
     project.write("more.list", "clamp ./prog 4\n");
     assert_eq!(project.selected(), ["clamp"]);
     let said = reasons(&project);
-    assert_has(&said, &["    its command changed, or its directory, environment, time limit or"]);
+    let line =
+        "    more.list:1: its command is `./prog 4` now and was another one, or its directory,";
+    assert_has(&said, &[line]);
     assert!(!said.contains("variable"), "{said}");
     project.write("tests.list", &project.read("tests.list").replace("prog 30", "prog 31"));
     assert_has(&reasons(&project), &["or a variable that it declares: EDGEWISE_TEST_MOOD\n"]);
+}
+
+/// What git has of a list says which command it had.
+#[test]
+fn an_edited_line_of_a_list_is_named_with_both_commands() {
+    let project = project();
+    let git = |arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(arguments);
+        assert!(git.current_dir(project.root()).output().unwrap().status.success());
+    };
+    git(&["init", "-q"]);
+    git(&["add", "more.list"]);
+    git(&["commit", "-qm", "first"]);
+    let before = project.read("more.list");
+    let command = before.trim().strip_prefix("clamp ").unwrap();
+    project.write("more.list", "# Edited.\nclamp ./prog 4\n");
+    let expected = format!("    more.list:2: its command was `{command}`, and is `./prog 4`\n");
+    assert_has(&reasons(&project), &[&expected]);
+    assert_eq!(project.selected(), ["clamp"]);
+    // A line that says what it said is no reason.
+    project.write("more.list", &format!("# Edited.\n{before}"));
+    assert!(project.selected().is_empty());
+    let config = project.read("edgewise.toml");
+    let limited = config.replace("file = \"more.list\"\n", "file = \"more.list\"\ntimeout = 77\n");
+    assert_ne!(config, limited);
+    project.write("edgewise.toml", &limited);
+    let expected = "    its directory, environment, time limit or how it is judged changed\n";
+    assert_has(&reasons(&project), &[expected]);
 }
 
 #[test]

@@ -201,6 +201,73 @@ fn annotations_name_the_line_and_the_tests_behind_it() {
 }
 
 #[test]
+fn a_summary_names_changes_that_no_test_reaches() {
+    let project = hostile();
+    let spare = "int table[2] = {1, 2};\nint spare(int n)\n{\n    return n + 3;\n}\n";
+    let rare = "    if (argc > 77)\n        return 3;\n    return 0;";
+    project.edit("main.c", "int main", &format!("{spare}int main"));
+    project.edit("main.c", "    return 0;", rare);
+    project.record();
+    project.edit("main.c", "return n - 1;", "return n - 2;");
+    project.edit("main.c", "{1, 2}", "{1, 3}");
+    project.edit("main.c", "return n + 3;", "return n + 4;");
+    project.edit("main.c", "return 3;", "return 4;");
+    let fresh = "int fresh(int n)\n{\n    return n;\n}\n";
+    project.edit("main.c", "int main", &format!("{fresh}int main"));
+    // What a change leads to for the first time is nothing that no test reaches.
+    let called = "int called(int n)\n{\n    return n;\n}\n";
+    project.edit("main.c", "static int left", &format!("{called}static int left"));
+    project.edit("main.c", "return n - 2;", "return called(n) - 2;");
+    let text = project.ok(&["select", "--format", "markdown"]);
+    let expected = "\n**4 changes that no test is known to reach**\n
+| changed | in | why |
+|---|---|---|
+| `main.c:15` | `table` | nothing that tests run uses it |
+| `main.c:18` | `spare` | no test enters it |
+| `main.c:20` | `fresh` | new, and nothing that tests run uses it |
+| `main.c:29` | `main` | no test goes this way |
+";
+    assert!(text.contains(expected), "{text}");
+    assert!(text.contains("| `main.c:9` | `left` | 6 tests |"), "{text}");
+    assert!(!text.contains("`called`"), "{text}");
+    is_harmless(&rendered(&text));
+    // It tells more, and selects the same.
+    assert!(text.starts_with("## edgewise: 6 of 7 tests selected\n"), "{text}");
+    assert_eq!(project.ok(&["select"]).lines().count(), 6);
+    let annotations = project.ok(&["select", "--format", "annotations"]);
+    for expected in [
+        "::warning file=main.c,line=29,endLine=29,title=no test is known to reach this change::main: no test goes this way\n",
+        "::warning file=main.c,line=18,endLine=18,title=no test is known to reach this change::spare: no test enters it\n",
+    ] {
+        assert!(annotations.contains(expected), "{annotations}");
+    }
+    assert_eq!(annotations.matches("::warning ").count(), 4, "{annotations}");
+}
+
+#[test]
+fn a_summary_of_many_changes_without_tests_is_short_and_counts_them() {
+    let project = hostile();
+    let spare = |by: u32| {
+        let one = |n: u32| {
+            format!("int spare_with_a_long_name_{n}(int n)\n{{\n    return n + {by};\n}}\n")
+        };
+        (0..200).map(one).collect::<String>()
+    };
+    project.write("spare.c", &spare(1));
+    project.write("Makefile", "prog: main.c spare.c\n\t$(CC) -O1 -o prog main.c spare.c\n");
+    project.record();
+    project.write("spare.c", &spare(2));
+    let text = project.ok(&["select", "--format", "markdown"]);
+    assert!(text.starts_with("## edgewise: no test is affected, of 7 tests\n"), "{text}");
+    assert!(text.contains("**200 changes that no test is known to reach**"), "{text}");
+    assert!(text.contains(" more changes\n"), "{text}");
+    assert!(text.len() < 5_000, "{text}");
+    let annotations = project.ok(&["select", "--format", "annotations"]);
+    assert_eq!(annotations.matches("::warning file=spare.c,").count(), 20, "{annotations}");
+    assert!(annotations.contains("title=180 more changes that no test is known to reach"));
+}
+
+#[test]
 fn gaps_as_sarif_have_what_the_schema_asks_for() {
     let project = hostile();
     let source = project.read("main.c");

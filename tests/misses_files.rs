@@ -1,8 +1,10 @@
 //! Edits that edgewise once selected too little for, of files that somebody reads of whom
-//! nobody thought. Each stays here under the name it was found by.
+//! nobody thought, and some that it selected too much for. Each stays here under the name it was
+//! found by.
 
 mod support;
 
+use std::path::Path;
 use support::Project;
 use support::misses::Miss;
 
@@ -100,4 +102,77 @@ fn an_ignored_file_that_a_test_reads() {
     assert!(miss.project.selected().is_empty());
     miss.edit("tests/data.md", "one", "two", &["reads"]);
     assert_eq!(miss.project.selected(), ["reads"]);
+}
+
+/// Runs edgewise where a shell would after `cd` to a link, and returns the names of tests.
+fn through(project: &Project, link: &Path, arguments: &[&str]) -> Vec<String> {
+    let mut command = project.command();
+    command.current_dir(link).env("PWD", link).args(arguments);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().lines().map(String::from).collect()
+}
+
+/// The build spells its files by the name of a link to the project, as CMake does.
+#[test]
+fn a_project_behind_a_link() {
+    let home = tempfile::tempdir().unwrap();
+    let link = home.path().join("link");
+    let project = Project::empty();
+    std::os::unix::fs::symlink(project.root(), &link).unwrap();
+    project.write(
+        "Makefile",
+        "prog: main.c names.c include/twice.h\n\t\
+         $(CC) -I$(PWD)/include -c -o $(PWD)/names.o $(PWD)/names.c\n\t\
+         $(CC) -I$(PWD)/include -o $(PWD)/prog $(PWD)/main.c $(PWD)/names.o\n\
+         names.c: include/names.h\n\t\
+         sed -n 's|^/\\* name: \\(.*\\) \\*/|const char *name = \"\\1\";|p' $< >$@\n",
+    );
+    project
+        .write("include/twice.h", "/* Two. */\nstatic int twice(int n)\n{\n    return n + n;\n}\n");
+    project.write("include/names.h", "/* name: first */\nextern const char *name;\n");
+    project.write(
+        "main.c",
+        "#include <stdio.h>\n#include \"twice.h\"\n#include \"names.h\"\n/* Start. */\n\
+         int main(int argc, char **argv)\n{\n    (void)argv;\n    if (argc > 1)\n        \
+         printf(\"%d\\n\", twice(argc));\n    puts(name);\n    return 0;\n}\n",
+    );
+    project.write_config();
+    project.write("tests.list", "none ./prog\none ./prog a\n");
+    through(&project, &link, &["build"]);
+    through(&project, &link, &["run"]);
+    let select = || {
+        let selected = through(&project, &link, &["select"]);
+        assert_eq!(through(&project, project.root(), &["select"]), selected, "by its own name");
+        selected
+    };
+    assert!(select().is_empty());
+    // Comments are none, wherever they stand.
+    project.edit("include/twice.h", "Two", "2");
+    assert!(select().is_empty());
+    project.edit("main.c", "Start", "The start");
+    assert!(select().is_empty());
+    // But where somebody else reads them.
+    project.edit("include/names.h", "first", "second");
+    assert_eq!(select(), ["t/none", "t/one"]);
+    project.edit("include/names.h", "second", "first");
+    assert!(select().is_empty());
+    project.edit("include/twice.h", "return n + n;", "return 2 * n;");
+    assert_eq!(select(), ["t/one"]);
+    let reasons = project.select_json(&[]);
+    assert_eq!(reasons["selected"][0]["reasons"][0]["new"]["file"], "include/twice.h", "{reasons}");
+    through(&project, &link, &["build"]);
+    assert_eq!(through(&project, &link, &["select", "--from-build"]), ["t/one"]);
+    project.edit("include/twice.h", "return 2 * n;", "return n + n;");
+    assert!(select().is_empty());
+
+    // Where the link leads elsewhere, what is there counts.
+    let other = Project::empty();
+    support::copy(project.root(), other.root());
+    other.edit("include/twice.h", "return n + n;", "return n * 3;");
+    std::fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink(other.root(), &link).unwrap();
+    assert_eq!(through(&project, project.root(), &["select"]), ["t/one"]);
+    std::fs::remove_file(&link).unwrap();
+    assert_eq!(through(&project, project.root(), &["select"]), ["t/none", "t/one"]);
 }

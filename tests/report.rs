@@ -411,6 +411,52 @@ fn old_sources_come_from_git_if_they_are_the_recorded_ones() {
     assert!(page.contains("The history keeps no sources"), "{page}");
 }
 
+/// Generators write names that are relative to where they ran.
+#[test]
+fn a_source_that_line_markers_name_is_found_where_it_is() {
+    let project = Project::empty();
+    project.write("src/grammar.y", "%%\nint parse(int n)\n{\n    return n + 1;\n}\n");
+    let parse = "#line 2 \"../src/grammar.y\"\nint parse(int n)\n{\n    return n + 1;\n}\n";
+    project.write("gen/parse.c", parse);
+    project.write("src/lex.l", "\n\nint scan(int n)\n{\n    return n + 2;\n}\n");
+    let scan = "#line 3 \"src/lex.l\"\nint scan(int n)\n{\n    return n + 2;\n}\n";
+    project.write("gen/scan.c", scan);
+    let lost = "#line 3 \"../lost.y\"\nint lost(int n)\n{\n    return n + 3;\n}\n";
+    project.write("gen/lost.c", lost);
+    let main = "int parse(int), scan(int), lost(int);\nint main(int argc, char **argv)\n{\n    \
+                (void)argv;\n    return parse(argc) + scan(argc) + lost(argc) == 0;\n}\n";
+    project.write("main.c", main);
+    // One is compiled in the root, one in its own directory.
+    project.write(
+        "Makefile",
+        "prog: main.c gen/parse.c gen/scan.c gen/lost.c\n\t$(CC) -c gen/parse.c gen/lost.c\n\t\
+         cd gen && $(CC) -c scan.c\n\t$(CC) -o prog main.c parse.o lost.o gen/scan.o\n",
+    );
+    project.write_config();
+    project.write("tests.list", "a ./prog\n");
+    project.record();
+    let pages = report(&project);
+    let page = |name: &str| {
+        let heading = format!("<h1>{name}</h1>");
+        text(
+            pages.values().find(|page| page.contains(&heading)).unwrap_or_else(|| panic!("{name}")),
+        )
+    };
+    assert!(page("src/grammar.y").contains("return n + 1;"), "{}", page("src/grammar.y"));
+    assert!(page("src/lex.l").contains("return n + 2;"), "{}", page("src/lex.l"));
+    let said = page("lost.y");
+    assert!(said.contains("The source cannot be shown: No such file"), "{said}");
+    assert!(said.contains("A `#line` names it, and it is neither in the directory of"), "{said}");
+    for line in ["src/grammar.y:4", "src/lex.l:5"] {
+        let said = project.ok(&["explain", line]);
+        assert!(said.contains("return n + ") && said.contains("t/a"), "{said}");
+    }
+    project.edit("gen/scan.c", "n + 2", "n + 4");
+    project.edit("src/lex.l", "n + 2", "n + 4");
+    let (_, said) = project.says(&["explain", "scan"]);
+    assert!(said.contains("src/lex.l"), "{said}");
+}
+
 #[test]
 fn names_and_texts_are_no_markup() {
     let source = "\
@@ -561,6 +607,7 @@ fn large() -> (Site, String) {
             })
             .collect(),
         note: None,
+        is_named: false,
         included_by: Vec::new(),
         changed: None,
     };

@@ -64,7 +64,7 @@ impl Subject {
             commands.push(Recorded { directory: directory.into(), arguments: words.collect() });
         }
         let root = home.join("src");
-        let project = Project { build_directory: root.clone(), root };
+        let project = Project::new(root.clone(), root);
         Ok(Self { name: name.to_string(), project, commands })
     }
 

@@ -63,10 +63,10 @@ pub fn examine() -> anyhow::Result<Health> {
         },
     };
     let workspace = Workspace { project, config };
-    add_builds(&mut health, &workspace);
+    let built = add_builds(&mut health, &workspace);
     match open_history(&workspace) {
         Ok(history) => {
-            if let Err(why) = add_history(&mut health, &workspace, &history) {
+            if let Err(why) = add_history(&mut health, &workspace, &history, &built) {
                 health.history = Recorded::Unusable { why: format!("{why:#}") };
             }
         }
@@ -100,7 +100,8 @@ fn open_history(workspace: &Workspace) -> Result<History, StoreError> {
     Ok(history)
 }
 
-fn add_builds(health: &mut Health, workspace: &Workspace) {
+/// Adds what was built, and returns the names of all programs that ever were.
+fn add_builds(health: &mut Health, workspace: &Workspace) -> BTreeSet<String> {
     let state = match BuildState::read(workspace) {
         Ok(state) => state,
         Err(why) => {
@@ -163,6 +164,7 @@ fn add_builds(health: &mut Health, workspace: &Workspace) {
         let changed = file.map(|file| format!("not built from {file} as that is now"));
         health.stale = changed.or(gone);
     }
+    state.programs.into_iter().collect()
 }
 
 fn empty(name: &str) -> doctor::Program {
@@ -285,6 +287,7 @@ fn add_history(
     health: &mut Health,
     workspace: &Workspace,
     history: &History,
+    built: &BTreeSet<String>,
 ) -> anyhow::Result<()> {
     let mut tests = Tests::default();
     let listed = match (&health.configuration, history.is_empty()) {
@@ -310,10 +313,10 @@ fn add_history(
     if history.is_empty() {
         return Ok(());
     }
-    let mut programs = BTreeSet::new();
+    let mut programs: BTreeMap<Fingerprint, Vec<&String>> = BTreeMap::new();
     let mut loaded: BTreeMap<String, usize> = BTreeMap::new();
     for (name, test) in history.tests().filter(|(name, _)| is_listed(name)) {
-        programs.extend(&test.programs);
+        test.programs.iter().for_each(|id| programs.entry(*id).or_default().push(name));
         add_test(&mut health.tests, name, test);
         if let Some(why) = history.uses(test.uses)?.incomplete {
             health.tests.unseen.push(Note { name: name.clone(), why });
@@ -323,13 +326,21 @@ fn add_history(
         }
     }
     health.loaded = loaded.into_iter().collect();
-    let mut paths = BTreeSet::new();
-    for program in programs {
-        paths.insert(history.program(program)?.path);
+    let mut paths: BTreeMap<String, BTreeSet<&String>> = BTreeMap::new();
+    for (program, tests) in programs {
+        paths.entry(history.program(program)?.path).or_default().extend(tests);
     }
     for program in &mut health.programs {
-        program.is_run = paths.contains(&program.name);
+        program.is_run = paths.contains_key(&program.name);
     }
+    let root = &workspace.project.root;
+    let gone = paths.into_iter().filter(|(path, _)| !root.join(path).exists());
+    let gone = gone.map(|(name, tests)| doctor::Gone {
+        is_built: built.contains(&name),
+        tests: tests.into_iter().cloned().collect(),
+        name,
+    });
+    health.gone = gone.collect();
     health.history = Recorded::Good {
         tests: history.tests().count(),
         versions: history.snapshots()?.len(),

@@ -1,11 +1,12 @@
 //! What a test is made of: its own words, the files it declares, and the
 //! variables that it names.
 
+use super::reporting::Texts;
 use super::{git, uses};
 use crate::history::History;
 use crate::history::format::{FileState, Test};
 use crate::ids::{Fingerprint, FpHasher};
-use crate::suite::TestCase;
+use crate::suite::{ListedAt, TestCase, TestCommand, list};
 use anyhow::Context;
 use globset::{Glob, GlobSetBuilder};
 use rustc_hash::FxHashMap;
@@ -18,11 +19,18 @@ pub struct MadeOf<'a> {
     inputs: FxHashMap<Vec<String>, Fingerprint>,
     /// The same for earlier states, with what changed since.
     before: FxHashMap<(Vec<String>, Fingerprint), (Fingerprint, Option<String>)>,
+    /// Lists of tests as they were at earlier states, where git has them.
+    lists: FxHashMap<(String, Fingerprint), Option<String>>,
 }
 
 impl<'a> MadeOf<'a> {
     pub fn new(files: &'a FileState) -> Self {
-        Self { files, inputs: FxHashMap::default(), before: FxHashMap::default() }
+        Self {
+            files,
+            inputs: FxHashMap::default(),
+            before: FxHashMap::default(),
+            lists: FxHashMap::default(),
+        }
     }
 
     pub fn fingerprint(&mut self, test: &TestCase) -> anyhow::Result<Fingerprint> {
@@ -49,12 +57,16 @@ impl<'a> MadeOf<'a> {
         known: &Test,
         history: &History,
     ) -> anyhow::Result<String> {
-        const ITSELF: &str =
-            "its command changed, or its directory, environment, time limit or how it is judged";
-        if test.inputs.is_empty() && test.variables.is_empty() {
-            return Ok(String::from(ITSELF));
-        }
         let known_as = known.fingerprint;
+        let (itself, earlier) = self.itself(test, known, history)?;
+        if let Some(earlier) = earlier
+            && self.fingerprint(&earlier)? == known_as
+        {
+            return Ok(itself);
+        }
+        if test.inputs.is_empty() && test.variables.is_empty() {
+            return Ok(itself);
+        }
         if test.fingerprint() == known_as {
             return Ok(String::from("it declares inputs or variables now, and did not before"));
         }
@@ -79,12 +91,53 @@ impl<'a> MadeOf<'a> {
             }
         }
         let itself = match test.variables.len() {
-            0 => String::from(ITSELF),
-            _ => format!("{ITSELF}, or a variable that it declares: {}", test.variables.join(", ")),
+            0 => itself,
+            _ => format!("{itself}, or a variable that it declares: {}", test.variables.join(", ")),
         };
         Ok(match inputs {
             Some(inputs) => format!("{itself}; {inputs}"),
             None => itself,
+        })
+    }
+
+    /// What is to be said of a test whose own words changed: of one that a file lists, the line.
+    /// And the test that its earlier line makes, if that can be had.
+    fn itself(
+        &mut self,
+        test: &TestCase,
+        known: &Test,
+        history: &History,
+    ) -> anyhow::Result<(String, Option<TestCase>)> {
+        const OTHERS: &str = "its directory, environment, time limit or how it is judged";
+        let itself = || (format!("its command changed, or {OTHERS}"), None);
+        let (Some(listed), TestCommand::Shell(command)) = (&test.listed, &test.command) else {
+            return Ok(itself());
+        };
+        let ListedAt { file, line } = listed;
+        let then = history.files(known.files)?;
+        match (then.get(file), self.files.get(file)) {
+            (None, None) => return Ok(itself()),
+            (then, now) if then == now => return Ok((format!("{OTHERS} changed"), None)),
+            _ => {}
+        }
+        let key = (file.clone(), known.files);
+        let text = self.lists.entry(key).or_insert_with(|| {
+            let lines = Texts::new(&test.root, &then, self.files).then(file)?.join("\n");
+            Some(lines)
+        });
+        let before = text.as_deref().and_then(|text| list::command_in(text, &test.runner_name));
+        Ok(match before {
+            Some(before) if before == *command => (format!("{OTHERS} changed"), None),
+            Some(before) => {
+                let says = format!("{file}:{line}: its command was `{before}`, and is `{command}`");
+                let earlier = TestCase { command: TestCommand::Shell(before), ..test.clone() };
+                (says, Some(earlier))
+            }
+            None => {
+                let says =
+                    format!("{file}:{line}: its command is `{command}` now and was another one");
+                (format!("{says}, or {OTHERS} changed"), None)
+            }
         })
     }
 

@@ -27,6 +27,7 @@ use crate::history::store::StoreError;
 use crate::ids::{Fingerprint, TestId};
 use crate::report::{ExcludedChange, Report};
 use crate::select::reason::keep_once;
+use crate::select::unreached::Unreached;
 use crate::select::version::UnitVersion;
 use crate::select::{
     self, Algorithm, ComparedPair, Comparison, Edits, Exclusion, NewProgram, Options, PassedOver,
@@ -79,6 +80,8 @@ pub struct Project {
     pub wants_affected: bool,
     /// Whether all changed procedures are to be shown.
     pub wants_pairs: bool,
+    /// Whether it is to be said which changes no test is known to reach.
+    pub wants_unreached: bool,
 }
 
 impl Project {
@@ -88,7 +91,15 @@ impl Project {
             rayon::join(|| BuildState::read(workspace), || Cache::open(workspace));
         let built = built?;
         let files = Files::scan_knowing(workspace, &built, &mut cache.contents, cache.began)?;
-        Ok(Self { built, cache, files, source, wants_affected: false, wants_pairs: false })
+        Ok(Self {
+            built,
+            cache,
+            files,
+            source,
+            wants_affected: false,
+            wants_pairs: false,
+            wants_unreached: false,
+        })
     }
 }
 
@@ -100,7 +111,7 @@ pub fn select(
     project: Project,
     algorithm: Algorithm,
 ) -> anyhow::Result<Selected> {
-    let Project { built, mut cache, files, source, wants_affected, wants_pairs } = project;
+    let Project { built, mut cache, files, source, wants_affected, .. } = project;
     let mut selection = Selection {
         workspace,
         built: &built,
@@ -185,7 +196,8 @@ pub fn select(
         exclusion: &excluded,
         calls: &calls,
         wants_affected,
-        wants_pairs,
+        wants_pairs: project.wants_pairs,
+        wants_unreached: project.wants_unreached,
     };
     let outcome = select::compare(&parts.comparisons, &matrix, &outside, options);
     matrix.finish()?;
@@ -209,6 +221,7 @@ pub fn select(
     selection.by_excluded_files(&parts.comparisons, &excluded);
     parts.dangerous = outcome.dangerous;
     parts.pairs = outcome.pairs;
+    parts.unreached = outcome.unreached;
     if parts.dangerous.iter().any(Macros::may_be_behind) {
         let then = history.common_files()?;
         let Selection { reasons, passed_over, .. } = &mut selection;
@@ -241,6 +254,7 @@ struct Parts {
     map: crate::history::carry::EntityMap,
     affected: Affected,
     pairs: Vec<ComparedPair>,
+    unreached: Vec<Unreached>,
     statistics: select::Statistics,
     dangerous: Vec<select::EdgeReason>,
     analysed: Vec<select::program::Analysed>,
@@ -520,11 +534,17 @@ impl<'a> Selection<'a> {
             change: change.clone(),
             tests: tests.iter().map(named).collect(),
         });
+        let pairs = parts.pairs.iter().filter(|pair| !pair.is_excluded);
+        let behind = pairs.flat_map(|pair| &pair.dangers).filter(|(_, tests)| !tests.is_empty());
+        let behind = behind.map(|(edge, tests)| (edge.clone(), tests.iter().map(named).collect()));
+        let behind = behind.collect();
         let mut report = Report {
             excluded: excluded.collect(),
             hints: self.hints,
             statistics: parts.statistics,
             dangerous: parts.dangerous,
+            unreached: parts.unreached,
+            behind,
             analysed: parts.analysed,
             effort: parts.effort.map(|e| serde_json::json!(e)),
             ..Report::default()

@@ -145,5 +145,5 @@ pub fn files_of(text: &[u8]) -> Vec<String> {
 /// Whether a file belongs to the system rather than to the project.
 pub fn is_system(project: &Project, directory: &Path, file: &str) -> bool {
     let path = super::project::clean(&directory.join(file));
-    file.starts_with('<') || (path.starts_with("/usr") && !path.starts_with(&project.root))
+    file.starts_with('<') || (path.starts_with("/usr") && !project.holds(&path))
 }

@@ -1,7 +1,10 @@
 //! Where the project is, so that nothing that is recorded holds an absolute
 //! path of it.
 
+use rustc_hash::FxHashMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 /// Names of the variables that `edgewise build` hands to `edgewise cc`.
 pub const ROOT_VARIABLE: &str = "EDGEWISE_ROOT";
@@ -24,13 +27,18 @@ const ROOT_MARK: &str = "%ROOT%";
 pub struct Project {
     pub root: PathBuf,
     pub build_directory: PathBuf,
+    directories: Directories,
 }
 
 impl Project {
+    pub fn new(root: PathBuf, build_directory: PathBuf) -> Self {
+        Self { root, build_directory, directories: Directories::default() }
+    }
+
     /// The project that a command run in `directory` belongs to.
     pub fn at(directory: &Path) -> Self {
         let root = find_root(directory);
-        Self { build_directory: root.clone(), root }
+        Self::new(root.clone(), root)
     }
 
     /// As `edgewise build` said, or by looking around.
@@ -38,16 +46,30 @@ impl Project {
         let from = |name| std::env::var_os(name).map(PathBuf::from);
         let root = from(ROOT_VARIABLE).unwrap_or_else(|| find_root(directory));
         let build_directory = from(BUILD_DIRECTORY_VARIABLE).unwrap_or_else(|| root.clone());
-        Self { root, build_directory }
+        Self::new(root, build_directory)
     }
 
     /// A path as it is recorded: relative to the root if below it.
     pub fn record_path(&self, directory: &Path, path: &str) -> String {
-        relative(&self.root, &clean(&directory.join(path)))
+        self.relative_to(&self.root, &clean(&directory.join(path)))
     }
 
     pub fn record_object(&self, directory: &Path, path: &str) -> String {
-        relative(&self.build_directory, &clean(&directory.join(path)))
+        self.relative_to(&self.build_directory, &clean(&directory.join(path)))
+    }
+
+    /// Whether a path is below the root, by whatever name that is reached.
+    pub fn holds(&self, path: &Path) -> bool {
+        path.starts_with(&self.root) || self.directories.behind_link(&self.root, path).is_some()
+    }
+
+    /// Where a link leads to the project, build systems may spell files by the name of the link.
+    fn relative_to(&self, base: &Path, path: &Path) -> String {
+        let rest = match path.starts_with(base) {
+            true => None,
+            false => self.directories.behind_link(base, path),
+        };
+        rest.map_or_else(|| relative(base, path), |rest| relative(base, &base.join(rest)))
     }
 
     /// Replaces the root inside an argument by a mark.
@@ -61,6 +83,36 @@ impl Project {
     /// Undoes [`Self::record_argument`].
     pub fn expand_argument(&self, argument: &str) -> String {
         argument.replace(ROOT_MARK, &self.root.to_string_lossy())
+    }
+}
+
+/// Which directories are the same under several names, as far as somebody asked.
+#[derive(Clone, Debug, Default)]
+struct Directories(Arc<Mutex<FxHashMap<PathBuf, Option<(u64, u64)>>>>);
+
+impl Directories {
+    /// What is left of an absolute path behind another name of `base`.
+    fn behind_link<'p>(&self, base: &Path, path: &'p Path) -> Option<&'p Path> {
+        if !path.is_absolute() {
+            return None;
+        }
+        let base = self.id(base)?;
+        let mut names: Vec<&Path> = path.ancestors().collect();
+        names.reverse();
+        let name = names.into_iter().find(|name| self.id(name) == Some(base))?;
+        path.strip_prefix(name).ok()
+    }
+
+    /// Device and inode.
+    fn id(&self, path: &Path) -> Option<(u64, u64)> {
+        let mut known = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(id) = known.get(path) {
+            return *id;
+        }
+        let meta = path.metadata().ok().filter(|meta| meta.is_dir());
+        let id = meta.map(|meta| (meta.dev(), meta.ino()));
+        known.insert(path.to_path_buf(), id);
+        id
     }
 }
 
@@ -103,12 +155,34 @@ mod tests {
 
     #[test]
     fn paths_are_recorded_without_the_root() {
-        let project = Project { root: "/p/x".into(), build_directory: "/p/x/build".into() };
+        let project = Project::new("/p/x".into(), "/p/x/build".into());
         let dir = Path::new("/p/x/src");
         assert_eq!(project.record_path(dir, "../lib/./a.c"), "lib/a.c");
         assert_eq!(project.record_path(dir, "/usr/include/stdio.h"), "/usr/include/stdio.h");
         assert_eq!(project.record_object(dir, "/p/x/build/a.o"), "a.o");
         assert_eq!(project.record_argument("-I/p/x/include"), "-I%ROOT%/include");
         assert_eq!(project.expand_argument("-I%ROOT%/include"), "-I/p/x/include");
+    }
+
+    #[test]
+    fn a_link_to_the_root_is_another_name_of_it() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        let (root, link) = (home.join("real"), home.join("link"));
+        std::fs::create_dir_all(root.join("include")).unwrap();
+        std::os::unix::fs::symlink(&root, &link).unwrap();
+        std::os::unix::fs::symlink(&home, home.join("around")).unwrap();
+        let project = Project::new(root.clone(), root.clone());
+        let record = |path: &Path| project.record_path(&root, path.to_str().unwrap());
+        assert_eq!(record(&link.join("include/x.h")), "include/x.h");
+        assert_eq!(record(&link.join("include/../gone.h")), "gone.h");
+        assert_eq!(record(&link), ".");
+        assert_eq!(record(&home.join("around/real/main.c")), "main.c");
+        assert!(project.holds(&link.join("main.c")) && !project.holds(&home.join("other/main.c")));
+        let other = home.join("links/x.h");
+        assert_eq!(record(&other), other.to_str().unwrap());
+        // What is said in arguments is said again as it was.
+        let argument = format!("-I{}/include", link.display());
+        assert_eq!(project.record_argument(&argument), argument);
     }
 }

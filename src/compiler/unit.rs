@@ -6,7 +6,7 @@ use super::flags::Effect;
 use super::named;
 use super::plan::{Argument, Work};
 use super::preprocess::{self, Job, PreprocessError, Preprocessed};
-use super::project::Project;
+use super::project::{Project, clean};
 use super::selective::Selective;
 use super::toolchain::{self, Compiler};
 use crate::cfg::format::{Command, Detail, Granularity, UnitIndex, UnitKey, UnitRecord, VERSION};
@@ -135,6 +135,22 @@ impl Unit {
     }
 }
 
+/// A file that `#line` names, as it is recorded. Generators write names that are relative to where
+/// they ran, which nobody knows here: the file counts that is there.
+fn named_file(project: &Project, job: &Job, file: &str) -> String {
+    let source = job.directory.join(&job.source);
+    let directories =
+        [Some(job.directory.as_path()), source.parent(), Some(project.root.as_path())];
+    let places = || {
+        let directories = directories.iter().flatten();
+        directories.map(|directory| clean(&directory.join(file)))
+    };
+    let found = places().find(|place| place.is_file());
+    // Of one that is nowhere, the name says more than an absolute path outside of the project.
+    let found = found.or_else(|| places().find(|place| project.holds(place)));
+    project.record_path(&job.directory, &found.unwrap_or_else(|| file.into()).to_string_lossy())
+}
+
 /// The arguments that act on code, read back from their words.
 fn code_arguments(words: &[String]) -> Vec<Argument> {
     // An input is needed for a plan; it does not count.
@@ -255,14 +271,12 @@ impl Analysed<'_> {
         untouched: Option<String>,
     ) -> UnitRecord {
         let analysis = &self.analysis;
-        let files = analysis
-            .files
-            .iter()
-            .map(|file| match file.as_str() {
-                file if file.starts_with('<') => String::new(),
-                file => project.record_path(&job.directory, file),
-            })
-            .collect();
+        let files = (0..).zip(&analysis.files).map(|(number, file)| match file.as_str() {
+            file if file.starts_with('<') => String::new(),
+            file if analysis.only_named.contains(&number) => named_file(project, job, file),
+            file => project.record_path(&job.directory, file),
+        });
+        let files = files.collect();
         UnitRecord {
             index: UnitIndex {
                 key: unit.key.clone(),

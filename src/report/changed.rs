@@ -1,8 +1,9 @@
 //! The lines that a selection is about, with the tests behind each.
 
 use super::Report;
+use crate::select::unreached::{Kind, Unreached};
 use crate::select::{Reason, SourceLine};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// A line where the way of a test may be another one now.
 #[derive(Debug, Default)]
@@ -16,12 +17,20 @@ pub struct ChangedLine<'r> {
 /// By file and line; code that is gone has no line any more.
 pub type ChangedLines<'r> = BTreeMap<(&'r str, Option<u32>), ChangedLine<'r>>;
 
-/// All changed lines, also those that no test ran. What is selected counts, whether the
-/// output holds it or not.
+/// All changed lines, also those that no test ran, unless [`Report::unreached`] tells of them. What is
+/// selected counts, whether the output holds it or not.
 pub fn lines(report: &Report) -> ChangedLines<'_> {
+    let shown = report.selected.iter().chain(&report.cut);
+    let shown: HashSet<&str> = shown.map(|(name, _)| name.as_str()).collect();
     let mut lines = ChangedLines::new();
     for edge in &report.dangerous {
         add(&mut lines, &edge.old, edge.new.as_ref(), &edge.procedure, &edge.because);
+    }
+    for (edge, tests) in &report.behind {
+        let new = edge.new.as_ref();
+        let line = add(&mut lines, &edge.old, new, &edge.procedure, &edge.because);
+        line.tests
+            .extend(tests.iter().filter(|name| shown.contains(name.as_str())).map(String::as_str));
     }
     for (name, reasons) in report.selected.iter().chain(&report.cut) {
         for reason in reasons {
@@ -41,6 +50,14 @@ pub fn lines(report: &Report) -> ChangedLines<'_> {
             line.tests.insert(name);
         }
     }
+    lines.retain(|(file, line), changed| {
+        let is_told = |other: &Unreached| {
+            other.file == *file
+                && changed.procedures.contains(other.name.as_str())
+                && line.map_or(other.lines.is_empty(), |line| other.lines.contains(&line))
+        };
+        !changed.tests.is_empty() || !report.unreached.iter().any(is_told)
+    });
     lines
 }
 
@@ -77,4 +94,15 @@ pub fn others(report: &Report) -> BTreeMap<&Reason, usize> {
         }
     }
     others
+}
+
+/// What there is to say of a change that no test is known to reach.
+pub fn unreached(change: &Unreached) -> &'static str {
+    match change.kind {
+        Kind::Procedure => "no test enters it",
+        Kind::Way if change.lines.is_empty() => "code is gone that no test ran",
+        Kind::Way => "no test goes this way",
+        Kind::NewProcedure => "new, and nothing that tests run uses it",
+        Kind::Variable => "nothing that tests run uses it",
+    }
 }

@@ -8,6 +8,8 @@ use std::fmt::Write;
 
 /// Tests that an annotation names; the others are counted.
 const NAMED: usize = 10;
+/// Changes without a test that have an annotation each; the others are counted in one.
+const UNREACHED: usize = 20;
 
 pub struct Annotation<'a> {
     /// `notice`, `warning` or `error`.
@@ -45,14 +47,12 @@ fn property(text: &str) -> String {
 /// where the project is in its repository, with a slash behind it, or nothing.
 pub fn selection(report: &Report, folder: &str) -> String {
     let mut out = missing(report);
+    out.push_str(&unreached(report, folder));
     let lines = changed::lines(report);
     let mut lines: Vec<_> = lines.into_iter().collect();
     lines.sort_by_key(|(_, line)| (!line.tests.is_empty(), std::cmp::Reverse(line.tests.len())));
     for ((file, line), changed) in &lines {
-        let file = match file.starts_with('/') {
-            true => file.to_string(),
-            false => format!("{folder}{file}"),
-        };
+        let file = in_repository(file, folder);
         let (title, message) = says(changed, line.is_none());
         let place = Some((file.as_str(), line.map(|line| (line, line))));
         let level = if changed.tests.is_empty() { "warning" } else { "notice" };
@@ -68,6 +68,32 @@ pub fn selection(report: &Report, folder: &str) -> String {
         out.push_str(
             &Annotation { level: "notice", place: None, title: "hint", message: hint }.line(),
         );
+    }
+    out
+}
+
+fn in_repository(file: &str, folder: &str) -> String {
+    match file.starts_with('/') {
+        true => file.to_string(),
+        false => format!("{folder}{file}"),
+    }
+}
+
+/// Changes that select nobody, since no test is known to reach them.
+fn unreached(report: &Report, folder: &str) -> String {
+    let mut out = String::new();
+    let title = "no test is known to reach this change";
+    for change in report.unreached.iter().take(UNREACHED) {
+        let file = in_repository(&change.file, folder);
+        let lines = change.lines.first().copied().zip(change.lines.last().copied());
+        let message = format!("{}: {}", change.name, changed::unreached(change));
+        let place = Some((file.as_str(), lines));
+        out.push_str(&Annotation { level: "warning", place, title, message: &message }.line());
+    }
+    if let Some(more) = report.unreached.len().checked_sub(UNREACHED).filter(|more| *more > 0) {
+        let title = format!("{} that no test is known to reach", counted(more, "more change"));
+        let message = "`edgewise select --format markdown` and `edgewise report` name more of them";
+        out.push_str(&Annotation { level: "warning", place: None, title: &title, message }.line());
     }
     out
 }

@@ -16,6 +16,7 @@ const ROOM_WARNINGS: usize = 5_000;
 const ROOM_FAILURES: usize = 8_000;
 const ROOM_OUTPUTS: usize = 8_000;
 const ROOM_CHANGES: usize = 9_000;
+const ROOM_UNREACHED: usize = 3_000;
 const ROOM_REASONS: usize = 12_000;
 const ROOM_SHADOW: usize = 4_000;
 const ROOM_NAMES: usize = 3_000;
@@ -166,6 +167,7 @@ fn saved(report: &Report) -> String {
 fn why(report: &Report) -> String {
     let mut out = warnings(report);
     out.push_str(&changes(report));
+    out.push_str(&unreached(report));
     out.push_str(&reasons(report));
     let skipped: Vec<&str> = report.skipped.iter().map(String::as_str).collect();
     fold(&mut out, "skipped", &skipped);
@@ -281,6 +283,27 @@ fn changes(report: &Report) -> String {
     let mut out = String::from("\n| changed | in | selects |\n|---|---|---|\n");
     let rows: Vec<String> = rows.chain(others).collect();
     let more = fill(&mut out, ROOM_CHANGES, rows.into_iter());
+    and_more(&mut out, more, "change");
+    out
+}
+
+/// What changed without selecting anybody, since no test is known to reach it.
+fn unreached(report: &Report) -> String {
+    if report.unreached.is_empty() {
+        return String::new();
+    }
+    let count = counted(report.unreached.len(), "change");
+    let mut out = format!(
+        "\n**{count} that no test is known to reach**\n\n| changed | in | why |\n|---|---|---|\n"
+    );
+    let rows = report.unreached.iter().map(|change| {
+        let mut place = change.file.clone();
+        if !change.lines.is_empty() {
+            let _ = write!(place, ":{}", ranges(&change.lines));
+        }
+        format!("| {} | {} | {} |\n", cell(&place), cell(&change.name), changed::unreached(change))
+    });
+    let more = fill(&mut out, ROOM_UNREACHED, rows);
     and_more(&mut out, more, "change");
     out
 }

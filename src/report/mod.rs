@@ -25,6 +25,7 @@ pub mod time;
 pub mod wrap;
 
 use crate::select::program::Analysed;
+use crate::select::unreached::Unreached;
 use crate::select::{EdgeReason, Reason, Statistics};
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
@@ -52,6 +53,11 @@ pub struct Report {
     pub statistics: Statistics,
     /// All dangerous edges, whether a test takes them or not.
     pub dangerous: Vec<EdgeReason>,
+    /// Dangerous edges with all tests that take them, also those that are selected for another
+    /// one; known only where all that changed was compared.
+    pub behind: Vec<(EdgeReason, Vec<String>)>,
+    /// Changes that no test is known to reach, known where the same holds.
+    pub unreached: Vec<Unreached>,
     /// The proctable: pairs of procedures that the walk opened.
     pub analysed: Vec<Analysed>,
     /// What had to be looked at.

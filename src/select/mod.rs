@@ -19,6 +19,7 @@ mod procedures;
 pub mod program;
 pub mod reason;
 pub mod rule;
+pub mod unreached;
 pub mod version;
 pub mod walk;
 

@@ -184,7 +184,7 @@ impl<'a> ProgramSelection<'a> {
     }
 
     /// Hands over the graphs of all pairs. What is found here that was not judged
-    /// says more of tests that are selected, and selects nobody.
+    /// says more of tests that are selected, if all pairs are to be shown, and selects nobody.
     pub fn keep_pairs(mut self, comparison: usize) {
         self.compare_for_show();
         let opened: Vec<ProcPair> = self.walk.opened.iter().map(|(pair, _)| *pair).collect();
@@ -192,7 +192,7 @@ impl<'a> ProgramSelection<'a> {
             let dangers = self.reasons(pair).into_iter().zip(self.tests_behind(pair));
             let dangers: Vec<_> = dangers.collect();
             let is_excluded = self.walk.is_excluded(pair);
-            if place >= self.judged && !is_excluded {
+            if self.options.wants_pairs && place >= self.judged && !is_excluded {
                 for (reason, tests) in &dangers {
                     let reason = Reason::Edge(Arc::new(reason.clone()));
                     for test in tests {

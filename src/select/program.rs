@@ -10,6 +10,7 @@ use super::pairs::PairGraph;
 use super::procedures::ProgramSelection;
 use super::reason::{self, EdgeReason, Reason};
 use super::rule::Rule;
+use super::unreached::{self, Unreached};
 use super::version::{ProcRef, ProgramVersion, UnitVersion};
 use super::walk::Status;
 use crate::cfg::format::UnitKey;
@@ -50,6 +51,8 @@ pub struct Options<'o> {
     /// Whether all changed procedures are compared, to be shown: also where that
     /// selects nobody who is not selected already.
     pub wants_pairs: bool,
+    /// Whether it is to be said which changes no test is known to reach.
+    pub wants_unreached: bool,
 }
 
 /// What was looked at, counted.
@@ -80,6 +83,8 @@ pub struct Outcome {
     pub affected: FxHashMap<Fingerprint, Option<BTreeSet<ProcIx>>>,
     /// The pairs of procedures that were compared, if these are wanted.
     pub pairs: Vec<ComparedPair>,
+    /// What no test is known to reach, if that is wanted.
+    pub unreached: Vec<Unreached>,
 }
 
 /// A pair of procedures with its intersection graph.
@@ -154,9 +159,12 @@ pub fn compare(
         if options.wants_affected {
             program.add_affected(is_selected);
         }
-        if options.wants_pairs {
+        if options.wants_pairs || options.wants_unreached {
             program.keep_pairs(number);
         }
+    }
+    if options.wants_unreached {
+        outcome.unreached = unreached::find(comparisons, &outcome.pairs, matrix);
     }
     exclude::select_doubtful(comparisons, options.exclusion, &mut outcome);
     for (test, reasons) in &mut outcome.selected {

@@ -2,14 +2,23 @@
 //! generator. And of kind `cases`: a program of many tests, which it lists.
 
 use super::tool::Place;
-use super::{SuiteError, TestCase};
+use super::{ListedAt, SuiteError, TestCase};
 use std::collections::HashSet;
 
 /// Reads a list from a file, which is relative to the root.
 pub fn read(place: &Place, file: &str) -> Result<Vec<TestCase>, SuiteError> {
     let text = fs_err::read_to_string(place.root.join(file))
         .map_err(|error| SuiteError::Read { path: file.to_string(), what: error.kind() })?;
-    parse(&text, file, place)
+    let mut tests = parse(&text, file, place)?;
+    for (test, (line, ..)) in tests.iter_mut().zip(lines(&text)) {
+        test.listed = Some(ListedAt { file: file.to_string(), line });
+    }
+    Ok(tests)
+}
+
+/// The command that a list has for a test, which is named without its suite.
+pub fn command_in(text: &str, name: &str) -> Option<String> {
+    lines(text).find(|(_, known, _)| *known == name).map(|(_, _, command)| command.to_string())
 }
 
 /// Runs a shell command that prints a list.
@@ -48,23 +57,28 @@ pub fn quoted(word: &str) -> String {
 /// The first word of a line is the name, the rest the command; empty lines and
 /// lines that begin with `#` are left out.
 fn parse(text: &str, shown: &str, place: &Place) -> Result<Vec<TestCase>, SuiteError> {
-    let mut tests: Vec<TestCase> = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let Some((name, command)) = line.split_once(char::is_whitespace) else {
+    let tests = lines(text).map(|(line, name, command)| {
+        if command.is_empty() {
             return Err(SuiteError::Line {
                 path: shown.to_string(),
-                line: number + 1,
-                what: format!("`{line}` has a name but no command"),
+                line,
+                what: format!("`{name}` has a name but no command"),
             });
-        };
-        let test = TestCase::shell(name.to_string(), command.trim().to_string());
-        tests.push(TestCase { directory: place.directory.to_path_buf(), ..test });
-    }
-    Ok(tests)
+        }
+        let test = TestCase::shell(name.to_string(), command.to_string());
+        Ok(TestCase { directory: place.directory.to_path_buf(), ..test })
+    });
+    tests.collect()
+}
+
+/// Number, name and command of each line of a list that is about a test.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str, &str)> {
+    let lines = text.lines().enumerate().map(|(number, line)| (number + 1, line.trim()));
+    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    lines.map(|(number, line)| {
+        let (name, command) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        (number, name, command.trim())
+    })
 }
 
 #[cfg(test)]

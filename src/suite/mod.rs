@@ -9,7 +9,7 @@ pub mod definition;
 mod inherited;
 pub mod judgement;
 pub mod keeper;
-mod list;
+pub mod list;
 mod meson;
 pub mod output;
 pub mod pool;
@@ -56,6 +56,8 @@ pub struct TestCase {
     /// It cleans up for these: it runs whenever one of them does.
     pub cleans_up_for: Vec<String>,
     pub labels: Vec<String>,
+    /// The line of a file that lists it, if there is one.
+    pub listed: Option<ListedAt>,
     /// Listed, and never run: why.
     pub disabled: Option<String>,
     /// It is this case of a process that runs several: see [`cases`].
@@ -64,6 +66,13 @@ pub struct TestCase {
     pub inputs: Vec<String>,
     /// Variables of the environment that count.
     pub variables: Vec<String>,
+}
+
+/// A line of a list of tests, whose path is relative to the root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedAt {
+    pub file: String,
+    pub line: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::cli::printer;
 use crate::cli::reporting;
 use crate::cli::snapshot::Source;
 use crate::cli::workspace::Workspace;
-use crate::report::html::{self, GENERATOR, Page, Site};
+use crate::report::html::{self, File, GENERATOR, Page, Site};
 use crate::report::text::{counted, one_line};
 use anyhow::{Context, bail};
 use rayon::prelude::*;
@@ -105,7 +105,9 @@ fn write_sources(
         let read = reporting::read_source(&root.join(name));
         let text = match &read {
             Ok(bytes) => Ok(String::from_utf8_lossy(bytes)),
-            Err(why) => Err(format!("The source cannot be shown: {why}.")),
+            Err(why) => {
+                Err(format!("The source cannot be shown: {why}.{}", named(&site.files[number])))
+            }
         };
         let text = text.as_ref().map(|text| &**text).map_err(String::as_str);
         for page in html::source(site, number, text) {
@@ -115,6 +117,17 @@ fn write_sources(
     });
     let written: Vec<Option<(String, String)>> = written.collect::<anyhow::Result<_>>()?;
     Ok(written.into_iter().flatten().collect())
+}
+
+/// Where a source was looked for that no compiler reads.
+fn named(file: &File) -> &'static str {
+    match file.is_named {
+        true => {
+            " A `#line` names it, and it is neither in the directory of that compile, nor in that of the \
+             source, nor in the root of the project."
+        }
+        false => "",
+    }
 }
 
 fn replace(fresh: tempfile::TempDir, target: &Path) -> anyhow::Result<()> {

@@ -145,7 +145,8 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         let format = if is_json { explain::Format::Json } else { explain::Format::Text };
         return explain::answer(&workspace, &question, format);
     }
-    let project = selecting::Project::look_at(&workspace, source)?;
+    let mut project = selecting::Project::look_at(&workspace, source)?;
+    project.wants_unreached = matches!(args.format, Format::Markdown | Format::Annotations);
     let against = args.against.as_deref();
     let (history, said) = versions::choose(&workspace, source, &project.files, against)?;
     let mut tests = workspace.tests(&history)?;

@@ -80,6 +80,8 @@ struct FileCover {
     gaps: BTreeMap<u32, Vec<String>>,
     /// Sources of units that it is a part of.
     included_by: BTreeSet<String>,
+    /// Some unit reads it.
+    is_read: bool,
 }
 
 /// Names of all files that units of either version are made of.
@@ -106,12 +108,13 @@ impl Coverage {
         let units = reached.units().map(|unit| (unit, !is_recent(unit)));
         for (unit, is_told) in units.chain(selected.new_units().map(|unit| (unit, true))) {
             let source = &unit.index.key.source;
-            for file in
-                unit.index.files.iter().filter(|file| !file.starts_with('/') && !file.is_empty())
-            {
+            let files = (0..).zip(&unit.index.files);
+            let files = files.filter(|(_, file)| !file.starts_with('/') && !file.is_empty());
+            for (number, file) in files {
                 // What is gone has no lines now; its own page would be empty.
                 if now.contains_key(file) || !coverage.stale.contains(file) {
                     let cover = coverage.files.entry(file.clone()).or_default();
+                    cover.is_read |= !unit.index.only_named.contains(&number);
                     if is_told && file != source && !cover.included_by.contains(source) {
                         cover.included_by.insert(source.clone());
                     }
@@ -271,6 +274,7 @@ impl Coverage {
                 procedures: procedures.collect(),
                 groups,
                 note,
+                is_named: !cover.is_read,
                 included_by: cover.included_by.into_iter().collect(),
                 changed: None,
             }

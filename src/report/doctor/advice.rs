@@ -3,6 +3,7 @@
 use super::{CompilerState, Configuration, Health, Note, Recorded};
 use crate::report::text::{counted, one_line};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Of several names so many are shown.
 const SHOWN: usize = 3;
@@ -45,11 +46,15 @@ pub fn advice(health: &Health) -> Vec<Advice> {
         add(String::from(what), &clean_build);
     } else if let Some(code) = health.build_failed.filter(|_| !has_units) {
         add(format!("the last build failed with code {code}: mend what it says"), &way.build());
-    } else if !has_units && health.programs.iter().all(is_readable) {
+    } else if !has_units && health.gone.is_empty() && health.programs.iter().all(is_readable) {
         let what = "0 units are instrumented: objects that were made before have to be made anew";
         add(String::from(what), &clean_build);
         let (what, command) = way.hand_over();
         add(String::from(what), &command);
+    }
+    let has_failed = health.build_failed.is_some() && !has_units;
+    if health.has_built && health.build_problem.is_none() && !has_failed {
+        add_gone(health, &mut add);
     }
     let unreadable = health.programs.iter().filter(|program| !is_readable(program));
     let unreadable: Vec<&str> = unreadable.map(|program| program.name.as_str()).collect();
@@ -82,6 +87,22 @@ pub fn advice(health: &Health) -> Vec<Advice> {
         Recorded::Good { .. } => add_tests(health, &mut found),
     }
     found
+}
+
+/// What a build made that is there no more, and tests ran.
+fn add_gone(health: &Health, add: &mut dyn FnMut(String, &str)) {
+    let gone: Vec<_> = health.gone.iter().filter(|gone| gone.is_built).collect();
+    if gone.is_empty() {
+        return;
+    }
+    let programs: Vec<&str> = gone.iter().map(|gone| gone.name.as_str()).collect();
+    let tests: BTreeSet<&str> =
+        gone.iter().flat_map(|gone| gone.tests.iter().map(String::as_str)).collect();
+    let tests: Vec<&str> = tests.into_iter().collect();
+    let it = if programs.len() == 1 { "it" } else { "them" };
+    let what =
+        format!("{} gone, and {} {it}: build {it}", is(&programs), have(&tests, "ran", "ran"));
+    add(what, &health.way.build());
 }
 
 fn add_tests(health: &Health, found: &mut Vec<Advice>) {

@@ -31,6 +31,8 @@ pub struct Health {
     pub compilers: Vec<Compiler>,
     pub linkers: Vec<Linker>,
     pub programs: Vec<Program>,
+    /// Programs that tests of the history ran, and that are not there any more, with these tests.
+    pub gone: Vec<Gone>,
     /// Programs that leave no trace.
     pub untraced: Vec<String>,
     /// Sources that the real compiler compiled alone, and why.
@@ -109,6 +111,14 @@ pub struct Program {
     pub without_record: Vec<String>,
     /// Sources whose objects are not what their records say.
     pub altered: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Gone {
+    pub name: String,
+    /// A build made it, so that another one will.
+    pub is_built: bool,
+    pub tests: Vec<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]

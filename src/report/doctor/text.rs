@@ -1,6 +1,8 @@
 //! What was found, for people.
 
-use super::{Advice, CompilerState, Configuration, Health, Note, Recorded, Unit, advice, everyday};
+use super::{
+    Advice, CompilerState, Configuration, Gone, Health, Note, Recorded, Unit, advice, everyday,
+};
 use crate::report::text::{counted, one_line};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -103,6 +105,9 @@ fn nothing(health: &Health) -> &'static str {
         false => "0 UNITS INSTRUMENTED: no program was built with edgewise yet\n\n",
         true if health.build_failed.is_some() => {
             "0 UNITS INSTRUMENTED: the last build failed, and no program was built yet\n\n"
+        }
+        true if !health.gone.is_empty() => {
+            "0 UNITS INSTRUMENTED: the programs that were built and tested are not there any more\n\n"
         }
         true => {
             "0 UNITS INSTRUMENTED: builds ran, and no program has a probe in it. Usual causes:\n  \
@@ -219,6 +224,11 @@ fn code_lists(health: &Health, units: &[&Unit]) -> Vec<List> {
             stale.collect(),
         ),
         (
+            "program that is gone",
+            "until it is built again, `select --from-build` selects whoever ran it",
+            health.gone.iter().map(ran_by).collect(),
+        ),
+        (
             "program with probes that no test ran",
             "nothing is known of it",
             unrun.map(|program| program.name.clone()).collect(),
@@ -245,6 +255,18 @@ fn code_lists(health: &Health, units: &[&Unit]) -> Vec<List> {
             loaded.collect(),
         ),
     ]
+}
+
+/// A program with the tests that ran it.
+fn ran_by(gone: &Gone) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<String> = gone.tests.iter().take(SHOWN).map(|name| one_line(name)).collect();
+    let more = match gone.tests.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let tests = counted(gone.tests.len(), "test");
+    format!("{}: {tests} ran it: {}{more}", one_line(&gone.name), shown.join(", "))
 }
 
 fn test_lists(health: &Health) -> Vec<List> {

@@ -220,6 +220,8 @@ pub struct File {
     pub groups: Vec<Group>,
     /// What is to be said of it as a whole.
     pub note: Option<String>,
+    /// No unit reads it: `#line` says that code comes from it.
+    pub is_named: bool,
     /// Sources of units that include it.
     pub included_by: Vec<String>,
     pub changed: Option<ChangedLines>,
