@@ -1,5 +1,6 @@
 //! The workflows of docs/ci, run: jobs in fresh clones at different places, shard by shard, with artifacts and
-//! caches as the services hand them on.
+//! caches as the services hand them on. What is ignored here is the same with tools that others wrote, which
+//! `scripts/real-workflows` installs.
 
 #[path = "support/ci/mod.rs"]
 mod ci;
@@ -8,6 +9,7 @@ mod support;
 use ci::Fate::{self, Failure, Skipped, Success};
 use ci::github::{Event, Github};
 use ci::gitlab::Gitlab;
+use ci::real::{Act, GitlabCiLocal};
 use ci::{Origin, strings, yaml};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -52,6 +54,18 @@ fn github() -> Github {
     github
 }
 
+fn act() -> Act {
+    Act::new(&workflow("github.yml"), &workflow("action.yml"))
+}
+
+fn gitlab() -> Gitlab {
+    Gitlab::new(&workflow("gitlab.yml"))
+}
+
+fn gitlab_ci_local() -> GitlabCiLocal {
+    GitlabCiLocal::new(&workflow("gitlab.yml"))
+}
+
 #[track_caller]
 fn assert_fates(found: &BTreeMap<String, Fate>, expected: &[(&str, Fate)], log: &str) {
     let found: Vec<(&str, Fate)> =
@@ -61,7 +75,17 @@ fn assert_fates(found: &BTreeMap<String, Fate>, expected: &[(&str, Fate)], log: 
 
 #[test]
 fn github_records_selects_and_updates() {
-    let (origin, mut github) = (origin(), github());
+    on_github_records_selects_and_updates(github());
+}
+
+#[test]
+#[ignore = "scripts/real-workflows"]
+fn act_records_selects_and_updates() {
+    on_github_records_selects_and_updates(act());
+}
+
+fn on_github_records_selects_and_updates(mut github: impl ci::github::Service) {
+    let origin = origin();
     let main = origin.git(&["rev-parse", "HEAD"]);
     let run = github.run(&origin, &Event::push(&main));
     let recorded = [
@@ -142,7 +166,17 @@ fn github_records_selects_and_updates() {
 
 #[test]
 fn github_fails_where_a_test_fails_and_selects_it_again() {
-    let (origin, mut github) = (origin(), github());
+    on_github_fails_where_a_test_fails_and_selects_it_again(github());
+}
+
+#[test]
+#[ignore = "scripts/real-workflows"]
+fn act_fails_where_a_test_fails_and_selects_it_again() {
+    on_github_fails_where_a_test_fails_and_selects_it_again(act());
+}
+
+fn on_github_fails_where_a_test_fails_and_selects_it_again(mut github: impl ci::github::Service) {
+    let origin = origin();
     let main = origin.git(&["rev-parse", "HEAD"]);
     github.run(&origin, &Event::push(&main));
     origin.git(&["checkout", "-q", "-b", "wrong"]);
@@ -186,7 +220,19 @@ fn github_fails_where_a_test_fails_and_selects_it_again() {
 
 #[test]
 fn github_keeps_what_was_recorded_where_a_test_fails_on_main() {
-    let (origin, mut github) = (origin(), github());
+    on_github_keeps_what_was_recorded_where_a_test_fails_on_main(github());
+}
+
+#[test]
+#[ignore = "scripts/real-workflows"]
+fn act_keeps_what_was_recorded_where_a_test_fails_on_main() {
+    on_github_keeps_what_was_recorded_where_a_test_fails_on_main(act());
+}
+
+fn on_github_keeps_what_was_recorded_where_a_test_fails_on_main(
+    mut github: impl ci::github::Service,
+) {
+    let origin = origin();
     origin.edit("tests/mile.sh", "1609*", "1610*");
     let main = origin.commit("a mile and a bit");
     let run = github.run(&origin, &Event::push(&main));
@@ -210,7 +256,17 @@ fn github_keeps_what_was_recorded_where_a_test_fails_on_main() {
 
 #[test]
 fn gitlab_records_selects_and_updates() {
-    let (origin, mut gitlab) = (origin(), Gitlab::new(&workflow("gitlab.yml")));
+    on_gitlab_records_selects_and_updates(gitlab());
+}
+
+#[test]
+#[ignore = "scripts/real-workflows"]
+fn gitlab_ci_local_records_selects_and_updates() {
+    on_gitlab_records_selects_and_updates(gitlab_ci_local());
+}
+
+fn on_gitlab_records_selects_and_updates(mut gitlab: impl ci::gitlab::Service) {
+    let origin = origin();
     let main = origin.git(&["rev-parse", "HEAD"]);
     let run = gitlab.push(&origin, &main);
     assert_fates(&run.fates, &[("keep", Success), ("record", Success)], &run.log);
@@ -308,7 +364,7 @@ fn workflows_are_well_formed() {
     let count = format!("--shard ${{{{ matrix.shard }}}}/{}", shards.len());
     assert!(jobs["record"].to_string().contains(&count), "{count}");
 
-    let gitlab = Gitlab::new(&workflow("gitlab.yml"));
+    let gitlab = gitlab();
     let stages = strings(&yaml(&workflow("gitlab.yml"))["stages"]);
     for (name, job) in gitlab.jobs() {
         assert!(stages.contains(&job["stage"].as_str().unwrap().to_string()), "{name}");

@@ -28,6 +28,14 @@ impl Event {
     }
 }
 
+/// Whoever runs the workflow.
+pub trait Service {
+    fn run(&mut self, origin: &Origin, event: &Event) -> Run;
+
+    /// Throws away what begins with a key, as the service does when there is no room.
+    fn evict(&mut self, prefix: &str) -> usize;
+}
+
 struct Cache {
     branch: String,
     key: String,
@@ -53,8 +61,8 @@ pub struct Run {
     pub summary: String,
     /// What all steps printed.
     pub log: String,
-    outputs: BTreeMap<String, Value>,
-    artifacts: BTreeMap<String, PathBuf>,
+    pub(super) outputs: BTreeMap<String, Value>,
+    pub(super) artifacts: BTreeMap<String, PathBuf>,
 }
 
 impl Run {
@@ -102,30 +110,6 @@ impl Github {
         let files = files.map(|name| (format!("~/.cargo/bin/{name}"), kept.join(name)));
         let branch = String::from("refs/heads/main");
         self.caches.push(Cache { branch, key: key.to_string(), files: files.to_vec() });
-    }
-
-    /// Throws away what begins with a key, as the service does when there is no room.
-    pub fn evict(&mut self, prefix: &str) -> usize {
-        let before = self.caches.len();
-        self.caches.retain(|cache| !cache.key.starts_with(prefix));
-        before - self.caches.len()
-    }
-
-    pub fn run(&mut self, origin: &Origin, event: &Event) -> Run {
-        self.runs += 1;
-        let mut run = Run::default();
-        let jobs = self.workflow["jobs"].as_object().unwrap().clone();
-        while run.fates.len() < jobs.len() {
-            let is_ready = |(name, job): &(&String, &Value)| {
-                let needs = strings(&job["needs"]);
-                !run.fates.contains_key(*name)
-                    && needs.iter().all(|need| run.fates.contains_key(need))
-            };
-            let (name, job) = jobs.iter().find(is_ready).expect("jobs do not need each other");
-            let fate = self.job(&mut run, origin, event, name, job);
-            run.fates.insert(name.clone(), fate);
-        }
-        run
     }
 
     fn contexts(&self, run: &Run, event: &Event, job: &Value) -> Value {
@@ -367,6 +351,31 @@ impl Github {
         copy_any(&from, &kept.join(path.file_name().unwrap()));
         let old = run.artifacts.insert(with["name"].clone(), kept);
         old.is_none()
+    }
+}
+
+impl Service for Github {
+    fn run(&mut self, origin: &Origin, event: &Event) -> Run {
+        self.runs += 1;
+        let mut run = Run::default();
+        let jobs = self.workflow["jobs"].as_object().unwrap().clone();
+        while run.fates.len() < jobs.len() {
+            let is_ready = |(name, job): &(&String, &Value)| {
+                let needs = strings(&job["needs"]);
+                !run.fates.contains_key(*name)
+                    && needs.iter().all(|need| run.fates.contains_key(need))
+            };
+            let (name, job) = jobs.iter().find(is_ready).expect("jobs do not need each other");
+            let fate = self.job(&mut run, origin, event, name, job);
+            run.fates.insert(name.clone(), fate);
+        }
+        run
+    }
+
+    fn evict(&mut self, prefix: &str) -> usize {
+        let before = self.caches.len();
+        self.caches.retain(|cache| !cache.key.starts_with(prefix));
+        before - self.caches.len()
     }
 }
 

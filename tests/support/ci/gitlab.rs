@@ -6,6 +6,13 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+/// Whoever runs the pipeline.
+pub trait Service {
+    fn push(&mut self, origin: &Origin, sha: &str) -> Pipeline;
+    fn merge_request(&mut self, origin: &Origin, number: u64, sha: &str) -> Pipeline;
+    fn evict(&mut self) -> usize;
+}
+
 pub struct Gitlab {
     pipeline: Value,
     store: tempfile::TempDir,
@@ -21,7 +28,7 @@ pub struct Pipeline {
     pub tests: Vec<(String, BTreeSet<String>)>,
     pub log: String,
     /// Of each job: paths, and where they are kept.
-    artifacts: BTreeMap<String, Vec<(String, PathBuf)>>,
+    pub(super) artifacts: BTreeMap<String, Vec<(String, PathBuf)>>,
 }
 
 impl Pipeline {
@@ -38,7 +45,7 @@ impl Pipeline {
     }
 }
 
-type Variables = BTreeMap<String, String>;
+pub type Variables = BTreeMap<String, String>;
 
 /// Keys of the file that are no jobs.
 const NO_JOBS: &[&str] = &["stages", "workflow", "default", "variables", "include"];
@@ -49,26 +56,8 @@ impl Gitlab {
         Self { pipeline: yaml(pipeline), store, caches: BTreeMap::new(), machines: 0 }
     }
 
-    pub fn push(&mut self, origin: &Origin, sha: &str) -> Pipeline {
-        let variables = [("CI_PIPELINE_SOURCE", "push"), ("CI_COMMIT_BRANCH", "main")];
-        self.run(origin, sha, &variables)
-    }
-
-    pub fn merge_request(&mut self, origin: &Origin, number: u64, sha: &str) -> Pipeline {
-        let number = number.to_string();
-        let source = ("CI_PIPELINE_SOURCE", "merge_request_event");
-        self.run(origin, sha, &[source, ("CI_MERGE_REQUEST_IID", &number)])
-    }
-
-    pub fn evict(&mut self) -> usize {
-        std::mem::take(&mut self.caches).len()
-    }
-
     pub fn jobs(&self) -> BTreeMap<String, Value> {
-        let all = self.pipeline.as_object().unwrap().iter();
-        let jobs =
-            all.filter(|(name, _)| !NO_JOBS.contains(&name.as_str()) && !name.starts_with('.'));
-        jobs.map(|(name, job)| (name.clone(), job.clone())).collect()
+        jobs(&self.pipeline)
     }
 
     fn run(&mut self, origin: &Origin, sha: &str, given: &[(&str, &str)]) -> Pipeline {
@@ -198,6 +187,29 @@ impl Gitlab {
     }
 }
 
+impl Service for Gitlab {
+    fn push(&mut self, origin: &Origin, sha: &str) -> Pipeline {
+        let variables = [("CI_PIPELINE_SOURCE", "push"), ("CI_COMMIT_BRANCH", "main")];
+        self.run(origin, sha, &variables)
+    }
+
+    fn merge_request(&mut self, origin: &Origin, number: u64, sha: &str) -> Pipeline {
+        let number = number.to_string();
+        let source = ("CI_PIPELINE_SOURCE", "merge_request_event");
+        self.run(origin, sha, &[source, ("CI_MERGE_REQUEST_IID", &number)])
+    }
+
+    fn evict(&mut self) -> usize {
+        std::mem::take(&mut self.caches).len()
+    }
+}
+
+pub fn jobs(pipeline: &Value) -> BTreeMap<String, Value> {
+    let all = pipeline.as_object().unwrap().iter();
+    let jobs = all.filter(|(name, _)| !NO_JOBS.contains(&name.as_str()) && !name.starts_with('.'));
+    jobs.map(|(name, job)| (name.clone(), job.clone())).collect()
+}
+
 /// A key with its suffix: main is protected, merge requests are not.
 fn key_of(key: &str, cache: &Value, variables: &Variables) -> String {
     let key = expanded(key, variables);
@@ -205,7 +217,7 @@ fn key_of(key: &str, cache: &Value, variables: &Variables) -> String {
     format!("{key}-{}", if is_protected { "protected" } else { "non_protected" })
 }
 
-fn expanded(text: &str, variables: &Variables) -> String {
+pub fn expanded(text: &str, variables: &Variables) -> String {
     let expression = regex::Regex::new(r"\$(\w+)").unwrap();
     let value = |found: &regex::Captures<'_>| variables.get(&found[1]).cloned().unwrap_or_default();
     expression.replace_all(text, value).into_owned()

@@ -4,6 +4,7 @@
 pub mod expression;
 pub mod github;
 pub mod gitlab;
+pub mod real;
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -110,6 +111,13 @@ pub fn git(directory: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_string()
 }
 
+/// One version alone, and none of the branches.
+pub fn check_out(into: &Path, origin: &Path, sha: &str) {
+    git(into, &["init", "-q"]);
+    git(into, &["fetch", "-q", "--depth", "1", origin.to_str().unwrap(), sha]);
+    git(into, &["checkout", "-q", "FETCH_HEAD"]);
+}
+
 /// One machine of a service, for one job.
 pub struct Machine {
     directory: tempfile::TempDir,
@@ -136,9 +144,7 @@ impl Machine {
     }
 
     pub fn check_out(&self, origin: &Path, sha: &str) {
-        git(&self.work, &["init", "-q"]);
-        git(&self.work, &["fetch", "-q", "--depth", "1", origin.to_str().unwrap(), sha]);
-        git(&self.work, &["checkout", "-q", "FETCH_HEAD"]);
+        check_out(&self.work, origin, sha);
     }
 
     /// A shell with a fresh environment, in the directory of the project.
@@ -155,16 +161,18 @@ impl Machine {
         shell
     }
 
-    /// Tests that ran here, as the results for JUnit name them.
+    /// Tests that ran here.
     pub fn tests(&self) -> BTreeSet<String> {
-        let text = std::fs::read_to_string(self.work.join(".edgewise/results.xml"));
-        let expression = regex::Regex::new("<testcase classname=\"(.*?)\" name=\"(.*?)\"").unwrap();
-        let text = text.unwrap_or_default();
-        expression
-            .captures_iter(&text)
-            .map(|found| format!("{}/{}", &found[1], &found[2]))
-            .collect()
+        tests_in(&self.work.join(".edgewise/results.xml"))
     }
+}
+
+/// Tests that ran, as the results for JUnit name them.
+pub fn tests_in(results: &Path) -> BTreeSet<String> {
+    let text = std::fs::read_to_string(results).unwrap_or_default();
+    let expression = regex::Regex::new("<testcase classname=\"(.*?)\" name=\"(.*?)\"").unwrap();
+    let name = |found: regex::Captures<'_>| format!("{}/{}", &found[1], &found[2]);
+    expression.captures_iter(&text).map(name).collect()
 }
 
 /// The programs that a machine has after an installation.
