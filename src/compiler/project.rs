@@ -88,7 +88,10 @@ impl Project {
 
 /// Which directories are the same under several names, as far as somebody asked.
 #[derive(Clone, Debug, Default)]
-struct Directories(Arc<Mutex<FxHashMap<PathBuf, Option<(u64, u64)>>>>);
+struct Directories(Arc<Mutex<FxHashMap<PathBuf, Option<Id>>>>);
+
+/// Device and inode.
+type Id = (u64, u64);
 
 impl Directories {
     /// What is left of an absolute path behind another name of `base`.
@@ -103,8 +106,7 @@ impl Directories {
         path.strip_prefix(name).ok()
     }
 
-    /// Device and inode.
-    fn id(&self, path: &Path) -> Option<(u64, u64)> {
+    fn id(&self, path: &Path) -> Option<Id> {
         let mut known = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(id) = known.get(path) {
             return *id;
