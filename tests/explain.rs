@@ -215,6 +215,39 @@ fn explain_and_select_say_the_same_of_a_test() {
     assert_eq!(value["rules"][0]["rule"], "statement");
 }
 
+/// The shortest way by what the program says is not the one that every test takes.
+#[test]
+fn calls_are_those_that_the_test_came_to() {
+    let project = Project::of_source(
+        "static int deep(int n)\n{\n    return n + 1;\n}\n\n\
+         static int lower(int n)\n{\n    return deep(n);\n}\n\n\
+         static int upper(int n)\n{\n    return lower(n) + 1;\n}\n\n\
+         static int command(int n)\n{\n    return deep(n) + 2;\n}\n\n\
+         static int (*const commands[])(int) = {command};\n\n\
+         int main(int argc, char **argv)\n{\n    (void)argv;\n    \
+         if (argc > 2)\n        return commands[argc - 3](argc) == 0;\n    \
+         if (argc > 1)\n        return deep(argc) == 0;\n    return upper(argc) == 0;\n}\n",
+        &[("around", ""), ("straight", "a"), ("pointer", "a b")],
+    );
+    project.record();
+    project.edit("main.c", "return n + 1;", "return 1 + n;");
+    let calls = |test: &str| {
+        let value = json(&project, &[test]);
+        let chain = names(&value["tests"][0]["reasons"][0]["chain"]).join(" > ");
+        let said = format!("in deep, by the calls {chain}, on the edge");
+        assert_has(&project.ok(&["explain", test]), &[&said]);
+        chain
+    };
+    assert_eq!(calls("around"), "main > upper > lower > deep");
+    assert_eq!(calls("straight"), "main > deep");
+    // Nobody calls it by name.
+    assert_eq!(calls("pointer"), "command > deep");
+    // What tests share is told as the first of them came there.
+    let output = project.edgewise(&["select"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_has(&said, &["in main > upper > lower > deep\n"]);
+}
+
 /// Of the sources as they were git has the text, if it is the right one.
 #[test]
 fn old_lines_are_those_of_git_where_it_has_them() {

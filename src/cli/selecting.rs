@@ -79,6 +79,8 @@ pub struct Project {
     pub wants_affected: bool,
     /// Whether all changed procedures are to be shown.
     pub wants_pairs: bool,
+    /// The tests that are asked about, by name.
+    pub asked: Vec<String>,
 }
 
 impl Project {
@@ -88,7 +90,15 @@ impl Project {
             rayon::join(|| BuildState::read(workspace), || Cache::open(workspace));
         let built = built?;
         let files = Files::scan_knowing(workspace, &built, &mut cache.contents, cache.began)?;
-        Ok(Self { built, cache, files, source, wants_affected: false, wants_pairs: false })
+        Ok(Self {
+            built,
+            cache,
+            files,
+            source,
+            wants_affected: false,
+            wants_pairs: false,
+            asked: Vec::new(),
+        })
     }
 }
 
@@ -100,7 +110,9 @@ pub fn select(
     project: Project,
     algorithm: Algorithm,
 ) -> anyhow::Result<Selected> {
-    let Project { built, mut cache, files, source, wants_affected, wants_pairs } = project;
+    let Project { built, mut cache, files, source, wants_affected, wants_pairs, .. } = project;
+    let asked = project.asked.iter().filter_map(|name| tests.iter().position(|test| test.name == *name));
+    let asked: Vec<TestId> = asked.map(TestId::new).collect();
     let mut selection = Selection {
         workspace,
         built: &built,
@@ -184,6 +196,7 @@ pub fn select(
         strict_lines,
         exclusion: &excluded,
         calls: &calls,
+        asked: &asked,
         wants_affected,
         wants_pairs,
     };

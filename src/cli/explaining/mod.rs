@@ -71,6 +71,8 @@ pub fn answer(
     if question.only_tests {
         question.what.iter().try_for_each(|name| find(&all, name).map(|_| ()))?;
     }
+    let meant = question.what.iter().flat_map(|what| named(&all, what));
+    project.asked = meant.map(|place| all[place].name.clone()).collect();
     let mut tests = all.clone();
     tests.retain(|test| test.disabled.is_none());
     let mut selected = selecting::select(workspace, &history, &tests, project, question.algorithm)?;
