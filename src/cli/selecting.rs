@@ -81,6 +81,9 @@ pub struct Project {
     pub wants_pairs: bool,
     /// The tests that are asked about, by name.
     pub asked: Vec<String>,
+    /// Whether these are compared also if they are other tests now: that selects them, and
+    /// what else would is to be told.
+    pub looks_past_tests: bool,
 }
 
 impl Project {
@@ -98,6 +101,7 @@ impl Project {
             wants_affected: false,
             wants_pairs: false,
             asked: Vec::new(),
+            looks_past_tests: false,
         })
     }
 }
@@ -111,7 +115,8 @@ pub fn select(
     algorithm: Algorithm,
 ) -> anyhow::Result<Selected> {
     let Project { built, mut cache, files, source, wants_affected, wants_pairs, .. } = project;
-    let asked = project.asked.iter().filter_map(|name| tests.iter().position(|test| test.name == *name));
+    let (asked, past) = (project.asked, project.looks_past_tests);
+    let asked = asked.iter().filter_map(|name| tests.iter().position(|test| test.name == *name));
     let asked: Vec<TestId> = asked.map(TestId::new).collect();
     let mut selection = Selection {
         workspace,
@@ -130,7 +135,7 @@ pub fn select(
         selection.hints.push(hint);
         return selection.finish(Parts::default(), files);
     }
-    let candidates = selection.by_state(&files.now)?;
+    let candidates = selection.by_state(&files.now, if past { &asked } else { &[] })?;
     let programs = selection.programs(&candidates)?;
     selection.by_loaded(&candidates, &mut cache)?;
     if algorithm == Algorithm::All {
@@ -285,8 +290,13 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Selects tests for what they are, and returns those whose trace counts.
-    fn by_state(&mut self, files: &FileState) -> anyhow::Result<Vec<(TestId, &'a Test)>> {
+    /// Selects tests for what they are, and returns those whose trace counts. That of these
+    /// counts also if they are others now.
+    fn by_state(
+        &mut self,
+        files: &FileState,
+        past: &[TestId],
+    ) -> anyhow::Result<Vec<(TestId, &'a Test)>> {
         let mut candidates = Vec::new();
         let mut made_of = MadeOf::new(files);
         for (index, test) in self.tests.iter().enumerate() {
@@ -296,6 +306,9 @@ impl<'a> Selection<'a> {
                 Some(known) if known.fingerprint != made_of.fingerprint(test)? => {
                     let what = made_of.difference(test, known, self.history)?;
                     self.add(id, Reason::TestChanged { what });
+                    if past.contains(&id) && state_of_run(known).is_none() {
+                        candidates.push((id, known));
+                    }
                 }
                 Some(known) => match state_of_run(known) {
                     Some(what) => self.add(id, Reason::State { what }),
