@@ -227,7 +227,8 @@ pub fn select(
     selection.by_excluded_files(&parts.comparisons, &excluded);
     parts.dangerous = outcome.dangerous;
     parts.pairs = outcome.pairs;
-    if parts.dangerous.iter().any(Macros::may_be_behind) {
+    let shown = parts.pairs.iter().flat_map(|pair| &pair.dangers).map(|(edge, _)| edge);
+    if parts.dangerous.iter().chain(shown).any(Macros::has_more_of) {
         let then = history.common_files()?;
         let Selection { reasons, passed_over, .. } = &mut selection;
         Macros::new(&workspace.project.root, &then, &files.now).name_in(
