@@ -215,6 +215,124 @@ fn explain_and_select_say_the_same_of_a_test() {
     assert_eq!(value["rules"][0]["rule"], "statement");
 }
 
+/// The shortest way by what the program says is not the one that every test takes.
+#[test]
+fn calls_are_those_that_the_test_came_to() {
+    let project = Project::of_source(
+        "static int deep(int n)\n{\n    return n + 1;\n}\n\n\
+         static int lower(int n)\n{\n    return deep(n);\n}\n\n\
+         static int upper(int n)\n{\n    return lower(n) + 1;\n}\n\n\
+         static int command(int n)\n{\n    return deep(n) + 2;\n}\n\n\
+         static int (*const commands[])(int) = {command};\n\n\
+         int main(int argc, char **argv)\n{\n    (void)argv;\n    \
+         if (argc > 2)\n        return commands[argc - 3](argc) == 0;\n    \
+         if (argc > 1)\n        return deep(argc) == 0;\n    return upper(argc) == 0;\n}\n",
+        &[("around", ""), ("straight", "a"), ("pointer", "a b")],
+    );
+    project.record();
+    project.edit("main.c", "return n + 1;", "return 1 + n;");
+    let calls = |test: &str| {
+        let value = json(&project, &[test]);
+        let chain = names(&value["tests"][0]["reasons"][0]["chain"]).join(" > ");
+        let said = format!("in deep, by the calls {chain}, on the edge");
+        assert_has(&project.ok(&["explain", test]), &[&said]);
+        chain
+    };
+    assert_eq!(calls("around"), "main > upper > lower > deep");
+    assert_eq!(calls("straight"), "main > deep");
+    // Nobody calls it by name.
+    assert_eq!(calls("pointer"), "command > deep");
+    // What tests share is told as the first of them came there.
+    let output = project.edgewise(&["select"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_has(&said, &["in main > upper > lower > deep\n"]);
+}
+
+/// That its command changed is enough to select it, and not all that there is to say.
+#[test]
+fn a_test_that_is_another_one_is_compared_all_the_same() {
+    let project = project();
+    project.edit("main.c", "return n + n;", "return 2 * n;");
+    let changed = [
+        "it ran prog: 1 unit, 1 changed since\n",
+        "twice (main.c:4): it enters it, which selects it; these ways lead elsewhere now:\n",
+        "main.c:4, to main.c:6: selects it\n",
+    ];
+    project.write("tests.list", "none ./prog <data.txt\none ./prog a\ntwo ./prog a c\n");
+    let (text, value) = explain(&project, "two");
+    assert_has(&text, &changed);
+    assert!(!text.contains("does not select it"), "{text}");
+    let rules: Vec<&Value> =
+        value["reasons"].as_array().unwrap().iter().map(|reason| &reason["rule"]).collect();
+    assert_eq!(rules, ["test-changed", "edge"], "{value}");
+    let (text, _) = explain(&project, "none");
+    assert!(text.starts_with("t/none: may be skipped\n"), "{text}");
+    // Also if nobody else ran the program.
+    project.write("tests.list", "none ./prog b\none ./prog b\ntwo ./prog a c\n");
+    let (text, _) = explain(&project, "two");
+    assert_has(&text, &changed);
+}
+
+#[test]
+fn what_a_test_ran_that_failed_is_not_known() {
+    let project = project();
+    project.write("tests.list", "none ./prog <data.txt\ntwo ./prog a b\nbad ./prog a b; false\n");
+    assert_ne!(project.edgewise(&["run"]).status.code(), Some(0));
+    project.edit("main.c", "return n + n;", "return 2 * n;");
+    let (text, value) = explain(&project, "bad");
+    assert_has(&text, &["t/bad: selected\n    it failed the last time\n"]);
+    assert!(!text.contains("it used") && !text.contains("does not enter"), "{text}");
+    assert_eq!(value["last"]["files_used"], Value::Null);
+}
+
+#[test]
+fn all_changed_procedures_that_a_test_enters_are_listed() {
+    let procedure = |n| format!("static int f{n}(int n)\n{{\n    return n + {n};\n}}\n\n");
+    let procedures: String = (0..50).map(procedure).collect();
+    let calls = |numbers: std::ops::Range<u32>| {
+        numbers.map(|n| format!("f{n}(argc)")).collect::<Vec<_>>().join(" + ")
+    };
+    let source = format!(
+        "{procedures}int main(int argc, char **argv)\n{{\n    (void)argv;\n    \
+         if (argc > 1)\n        return {} == 0;\n    return {} == 0;\n}}\n",
+        calls(0..45),
+        calls(40..50)
+    );
+    let project = Project::of_source(&source, &[("few", ""), ("many", "a")]);
+    project.record();
+    project.write("main.c", &source.replace("return n + ", "return 1 + n + "));
+    let (text, value) = explain(&project, "few");
+    for n in 40..50 {
+        assert_has(&text, &[&format!("f{n} (main.c:{}): it enters it, which", 5 * n + 1)]);
+    }
+    assert_has(&text, &["        and 40 others that it does not enter; --format json has them\n"]);
+    assert_eq!(value["procedures"].as_array().unwrap().len(), 50);
+    let (text, _) = explain(&project, "many");
+    for n in 0..45 {
+        assert_has(&text, &[&format!("f{n} (main.c:{}): it enters it, which", 5 * n + 1)]);
+    }
+    assert_has(&text, &["f49 (main.c:246): it does not enter it\n"]);
+}
+
+#[test]
+fn a_file_that_is_looked_for_in_vain_is_not_used() {
+    let project = project();
+    project.write("tests.list", "none test ! -e absent.txt && ./prog <data.txt\n");
+    project.ok(&["run"]);
+    let (text, value) = explain(&project, "none");
+    assert_has(&text, &["    it looked for 1 file in vain: absent.txt\n"]);
+    let last = &value["last"];
+    assert_eq!(names(&last["looked_for"]), ["absent.txt"]);
+    assert_eq!(last["files_used"], last["used"].as_array().unwrap().len());
+    assert!(!names(&last["used"]).contains(&"absent.txt"), "{last}");
+    project.write("absent.txt", "");
+    let (text, _) = explain(&project, "none");
+    assert_has(
+        &text,
+        &["absent.txt is new, and it looks for it", "absent.txt is new: it looked for it in vain"],
+    );
+}
+
 /// Of the sources as they were git has the text, if it is the right one.
 #[test]
 fn old_lines_are_those_of_git_where_it_has_them() {

@@ -346,6 +346,65 @@ fn what_a_signature_means_is_named() {
 
 /// Where nothing but a body changed, declarations are where they were, on other lines.
 #[test]
+fn what_is_behind_a_reason_is_shown_as_it_was_and_as_it_is() {
+    let project = project();
+    commit(&project);
+    let both = |expected: &str, test: &str| {
+        assert_has(&reasons(&project), &[expected]);
+        assert_has(&project.ok(&["explain", test]), &[expected]);
+    };
+    project.edit("config.h", "    int id;", "    long id;");
+    both(
+        ": `item` is declared otherwise (config.h:12)\n    - config.h:13: int id;\n    \
+         + config.h:13: long id;\n      main.c:22: box.id = n;\n",
+        "t/heavy",
+    );
+    let value = project.ok(&["explain", "--format", "json", "t/heavy"]);
+    let value: Value = serde_json::from_str(&value).unwrap();
+    assert_eq!(value["tests"][0]["reasons"][0]["behind"]["new"][0]["text"], "long id;");
+    project.edit("config.h", "    long id;", "    int id;");
+    project.edit("config.h", "LIMIT 10", "LIMIT 20");
+    both(
+        ": `LIMIT` is defined otherwise (config.h:4)\n    - config.h:4: #define LIMIT 10\n    \
+         + config.h:4: #define LIMIT 20\n    - main.c:11: n > 10\n    + main.c:11: n > 20\n",
+        "t/clamp",
+    );
+    project.edit("config.h", "LIMIT 20", "LIMIT 10");
+    project.edit("main.c", "int level = 1;", "int level = 2;");
+    both(
+        ": `level` has another definition (main.c:7)\n    - main.c:7: int level = 1;\n    \
+         + main.c:7: int level = 2;\n",
+        "t/greet",
+    );
+}
+
+#[test]
+fn a_variable_of_a_procedure_is_named_whose_type_changed() {
+    let project = Project::of_source(
+        "static int half(int m)\n{\n    int n;\n    int q;\n    int k = m + 1;\n    \
+         n = k / 2;\n    return n + m;\n}\n\nint main(int argc, char **argv)\n{\n    \
+         (void)argv;\n    return half(argc) == 9;\n}\n",
+        &[("one", "")],
+    );
+    project.record();
+    project.edit("main.c", "    int n;", "    long n;");
+    let named = "in main > half: `n` is declared otherwise inside of `half`\n";
+    assert_has(&reasons(&project), &[&format!("{named}      main.c:6: n = k / 2;\n")]);
+    // Where it may be either, git knows.
+    project.edit("main.c", "    long n;", "    int n;");
+    project.edit("main.c", "n = k / 2;", "n = q = k;");
+    project.record();
+    project.edit("main.c", "    int n;", "    long n;");
+    let either = "in main > half: `n` or `q` is declared otherwise inside of `half`\n";
+    assert_has(&reasons(&project), &[either]);
+    project.edit("main.c", "    long n;", "    int n;");
+    commit(&project);
+    project.edit("main.c", "    int n;", "    long n;");
+    let lines = "    - main.c:3: int n;\n    + main.c:3: long n;\n      main.c:6: n = q = k;\n";
+    assert_has(&reasons(&project), &[&format!("{named}{lines}")]);
+}
+
+#[test]
 fn a_declaration_that_moved_is_still_one() {
     let project = project();
     project.edit("main.c", "static int clamp", "struct late {\n    int a;\n};\n\nstatic int clamp");

@@ -622,6 +622,7 @@ fn large() -> (Site, String) {
             old: source_line("return 1;"),
             new: Some(source_line("return 2;")),
             because: String::new(),
+            behind: edgewise::select::Behind::default(),
             chain: vec![String::from("main")],
             by: edgewise::select::Rule::Statement,
         },

@@ -18,13 +18,21 @@ pub struct HistoryMatrix<'a> {
     history: &'a History,
     /// By their numbers in the history.
     tests: Vec<Option<TestId>>,
-    /// By their places in the selection: what says which procedures they entered
-    /// once, and along which paths they went.
-    runs: FxHashMap<TestId, (Option<Fingerprint>, Option<Fingerprint>)>,
+    /// By their places in the selection.
+    runs: FxHashMap<TestId, Run>,
     rows: Known<(Fingerprint, ProcIx), Vec<Taken>>,
     once: Known<Fingerprint, Entered>,
     paths: Known<Fingerprint, Paths>,
     problem: RefCell<Option<StoreError>>,
+}
+
+/// What is known of the run of a test.
+struct Run {
+    /// Its number in the history.
+    number: u32,
+    /// What says which procedures it entered once, and along which paths it went.
+    once: Option<Fingerprint>,
+    paths: Option<Fingerprint>,
 }
 
 impl<'a> HistoryMatrix<'a> {
@@ -40,7 +48,7 @@ impl<'a> HistoryMatrix<'a> {
                 tests[number as usize] = Some(id);
                 // What was carried over holds more than the test did.
                 let once = test.once.filter(|_| !test.inexact);
-                runs.insert(id, (once, test.paths));
+                runs.insert(id, Run { number, once, paths: test.paths });
             }
         }
         Self {
@@ -105,8 +113,13 @@ impl Matrix for HistoryMatrix<'_> {
         rows.clone()
     }
 
+    fn took(&self, test: TestId, unit: Fingerprint, procedure: ProcIx) -> Option<EdgeBits> {
+        let number = self.runs.get(&test)?.number;
+        self.history.row(unit, procedure.0, number).ok()?
+    }
+
     fn is_one_entry(&self, test: TestId, unit: Fingerprint, procedure: ProcIx) -> bool {
-        let Some(id) = self.runs.get(&test).and_then(|(once, _)| *once) else { return false };
+        let Some(id) = self.runs.get(&test).and_then(|run| run.once) else { return false };
         let once = self.shared(&self.once, id, || self.history.once(id));
         once.get(&unit).is_some_and(|procedures| procedures.contains(&procedure.0))
     }
@@ -117,7 +130,7 @@ impl Matrix for HistoryMatrix<'_> {
         unit: Fingerprint,
         procedure: ProcIx,
     ) -> Option<Rc<Vec<Vec<NodeId>>>> {
-        let id = self.runs.get(&test)?.1?;
+        let id = self.runs.get(&test)?.paths?;
         let all = self.shared(&self.paths, id, || self.history.paths(id));
         let paths = all.get(&unit)?.get(&procedure.0)?;
         let nodes = |path: &Vec<u32>| path.iter().map(|node| NodeId(*node)).collect();

@@ -82,6 +82,11 @@ pub struct Project {
     pub wants_pairs: bool,
     /// Whether it is to be said which changes no test is known to reach.
     pub wants_unreached: bool,
+    /// The tests that are asked about, by name.
+    pub asked: Vec<String>,
+    /// Whether these are compared also if they are other tests now: that selects them, and
+    /// what else would is to be told.
+    pub looks_past_tests: bool,
 }
 
 impl Project {
@@ -99,6 +104,8 @@ impl Project {
             wants_affected: false,
             wants_pairs: false,
             wants_unreached: false,
+            asked: Vec::new(),
+            looks_past_tests: false,
         })
     }
 }
@@ -112,6 +119,9 @@ pub fn select(
     algorithm: Algorithm,
 ) -> anyhow::Result<Selected> {
     let Project { built, mut cache, files, source, wants_affected, .. } = project;
+    let (asked, past) = (project.asked, project.looks_past_tests);
+    let asked = asked.iter().filter_map(|name| tests.iter().position(|test| test.name == *name));
+    let asked: Vec<TestId> = asked.map(TestId::new).collect();
     let mut selection = Selection {
         workspace,
         built: &built,
@@ -129,7 +139,7 @@ pub fn select(
         selection.hints.push(hint);
         return selection.finish(Parts::default(), files);
     }
-    let candidates = selection.by_state(&files.now)?;
+    let candidates = selection.by_state(&files.now, if past { &asked } else { &[] })?;
     let programs = selection.programs(&candidates)?;
     selection.by_loaded(&candidates, &mut cache)?;
     if algorithm == Algorithm::All {
@@ -195,6 +205,7 @@ pub fn select(
         strict_lines,
         exclusion: &excluded,
         calls: &calls,
+        asked: &asked,
         wants_affected,
         wants_pairs: project.wants_pairs,
         wants_unreached: project.wants_unreached,
@@ -222,7 +233,8 @@ pub fn select(
     parts.dangerous = outcome.dangerous;
     parts.pairs = outcome.pairs;
     parts.unreached = outcome.unreached;
-    if parts.dangerous.iter().any(Macros::may_be_behind) {
+    let shown = parts.pairs.iter().flat_map(|pair| &pair.dangers).map(|(edge, _)| edge);
+    if parts.dangerous.iter().chain(shown).any(Macros::has_more_of) {
         let then = history.common_files()?;
         let Selection { reasons, passed_over, .. } = &mut selection;
         Macros::new(&workspace.project.root, &then, &files.now).name_in(
@@ -286,8 +298,13 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Selects tests for what they are, and returns those whose trace counts.
-    fn by_state(&mut self, files: &FileState) -> anyhow::Result<Vec<(TestId, &'a Test)>> {
+    /// Selects tests for what they are, and returns those whose trace counts. That of these
+    /// counts also if they are others now.
+    fn by_state(
+        &mut self,
+        files: &FileState,
+        past: &[TestId],
+    ) -> anyhow::Result<Vec<(TestId, &'a Test)>> {
         let mut candidates = Vec::new();
         let mut made_of = MadeOf::new(files);
         for (index, test) in self.tests.iter().enumerate() {
@@ -297,6 +314,9 @@ impl<'a> Selection<'a> {
                 Some(known) if known.fingerprint != made_of.fingerprint(test)? => {
                     let what = made_of.difference(test, known, self.history)?;
                     self.add(id, Reason::TestChanged { what });
+                    if past.contains(&id) && state_of_run(known).is_none() {
+                        candidates.push((id, known));
+                    }
                 }
                 Some(known) => match state_of_run(known) {
                     Some(what) => self.add(id, Reason::State { what }),

@@ -288,6 +288,33 @@ impl History {
         Ok(builder.finish_unordered())
     }
 
+    /// What one test took of a procedure, without the rows of all others; none if it did
+    /// not enter it.
+    pub fn row(
+        &self,
+        unit: Fingerprint,
+        procedure: u32,
+        test: u32,
+    ) -> Result<Option<EdgeBits>, StoreError> {
+        if !self.holders()?.of(unit).hold(test) {
+            return Ok(None);
+        }
+        let mut found: Option<EdgeBits> = None;
+        for segment in &self.segments {
+            let Some(place) = segment.numbers().position(|number| number == Some(test)) else {
+                continue;
+            };
+            let column = segment.column(&self.store, unit, procedure)?;
+            if let Some(row) = column.as_ref().and_then(|column| column.row(place as u32)) {
+                match &mut found {
+                    Some(known) => *known |= row,
+                    None => found = Some(row.to_bitvec()),
+                }
+            }
+        }
+        Ok(found)
+    }
+
     /// Procedures of a unit of which there are rows.
     pub fn procedures(&self, unit: Fingerprint) -> Result<BTreeSet<u32>, StoreError> {
         let mut procedures = BTreeSet::new();

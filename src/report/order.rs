@@ -110,6 +110,7 @@ mod tests {
             old: line(number),
             new: None,
             because: String::new(),
+            behind: crate::select::Behind::default(),
             chain: Vec::new(),
             by: crate::select::Rule::Statement,
         };

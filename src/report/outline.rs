@@ -1,6 +1,7 @@
 //! A source as people see it, before it is preprocessed: what stands on a line, and where
 //! a word is used. A rough reading, good enough to tell of a change and nothing else.
 
+use super::html::align::{Row, align};
 use rustc_hash::FxHashSet;
 
 /// What stands somewhere outside of procedures, or a procedure.
@@ -83,6 +84,63 @@ impl Outline {
         let mut alike = self.items.iter().filter(is_like).peekable();
         alike.peek()?;
         Some(alike.any(|own| self.text_of(own) == text))
+    }
+
+    /// The lines in which what this version and another say of a name differ, if there is one
+    /// item of it in each that the other does not have.
+    pub fn differences(&self, other: &Self, name: &str) -> Option<[Vec<(u32, String)>; 2]> {
+        let own = self.only_here(other, name)?;
+        let others = other.only_here(self, name)?;
+        let [old, new] = [self.head(own), other.head(others)];
+        let keys = |lines: &[(u32, String)]| -> Vec<String> {
+            lines.iter().map(|(_, line)| tokens(line).join(" ")).collect()
+        };
+        let (before, now) = (keys(&old), keys(&new));
+        let before: Vec<Option<&str>> = before.iter().map(|key| Some(key.as_str())).collect();
+        let now: Vec<Option<&str>> = now.iter().map(|key| Some(key.as_str())).collect();
+        let mut found = [Vec::new(), Vec::new()];
+        for row in align(&before, &now) {
+            let (was, is) = match row {
+                Row::Changed(was, is) => (Some(was), Some(is)),
+                Row::Removed(was) => (Some(was), None),
+                Row::Added(is) => (None, Some(is)),
+                Row::Same(..) | Row::Beside(_) => continue,
+            };
+            found[0].extend(was.map(|place| old[place].clone()));
+            found[1].extend(is.map(|place| new[place].clone()));
+        }
+        Some(found)
+    }
+
+    fn only_here(&self, other: &Self, name: &str) -> Option<&Item> {
+        let is_named = |item: &&Item| item.names.iter().any(|(own, _)| own == name);
+        let known = other.items.iter().filter(is_named);
+        let known: FxHashSet<String> = known.map(|item| other.text_of(item)).collect();
+        let mut here = self.items.iter().filter(is_named);
+        here.find(|item| !known.contains(&self.text_of(item)))
+    }
+
+    /// The lines of an item that say something; of a procedure those before its body.
+    fn head(&self, item: &Item) -> Vec<(u32, String)> {
+        let lines = (item.first..=item.last).filter(|line| !self.is_blank(*line));
+        let mut lines: Vec<(u32, String)> =
+            lines.map(|line| (line, self.line(line).unwrap_or_default().trim().into())).collect();
+        if item.kind == Kind::Procedure {
+            let body = lines.iter().position(|(_, line)| line.contains('{'));
+            lines.truncate(body.map_or(lines.len(), |place| place + 1));
+        }
+        lines
+    }
+
+    /// The line of a procedure that has a word first: of one of its variables, the declaration.
+    pub fn first_use(&self, procedure: &str, word: &str) -> Option<(u32, String)> {
+        let is_it = |item: &&Item| {
+            item.kind == Kind::Procedure && item.names.iter().any(|(own, _)| own == procedure)
+        };
+        let item = self.items.iter().find(is_it)?;
+        let has = |line: &u32| self.line(*line).is_some_and(|c| word_tokens(c).any(|w| w == word));
+        let line = (item.first..=item.last).find(has)?;
+        Some((line, self.line(line)?.trim().to_string()))
     }
 
     /// The lines on which one of some words is used.
@@ -440,6 +498,48 @@ mod tests {
         assert_eq!(outline.uses(&words), [4]);
         assert!(outline.is_blank(1) && !outline.is_blank(2));
         assert_eq!(outline.statement(4), ["int", "c", "=", "LIMIT", ";"]);
+    }
+
+    #[test]
+    fn what_differs_of_a_declaration_is_told_line_by_line() {
+        let differ = |old: &str, new: &str, name: &str| {
+            let found = outline(old).differences(&outline(new), name)?;
+            Some(found.map(|lines| {
+                let lines = lines.into_iter().map(|(line, text)| format!("{line} {text}"));
+                lines.collect::<Vec<_>>().join("; ")
+            }))
+        };
+        let said = |old: &str, new: &str| Some([old.to_string(), new.to_string()]);
+        assert_eq!(
+            differ(
+                "struct a {\n int b;\n int c; /* c */\n};\n",
+                "int x;\nstruct a {\n long b;\n int c;\n};\n",
+                "a"
+            ),
+            said("2 int b;", "3 long b;")
+        );
+        assert_eq!(
+            differ("#define A 1\n", "#define A 2\n", "A"),
+            said("1 #define A 1", "1 #define A 2")
+        );
+        // A prototype that stays says nothing, nor does a body.
+        assert_eq!(
+            differ(
+                "int f(int);\nint f(int a)\n{\n return 1;\n}\n",
+                "int f(int);\nint f(long a)\n{\n return 2;\n}\n",
+                "f"
+            ),
+            said("2 int f(int a)", "2 int f(long a)")
+        );
+        assert_eq!(differ("int a;\n", "int  a; /* a */\n", "a"), None);
+        assert_eq!(differ("int a;\n", "int b;\n", "a"), None);
+    }
+
+    #[test]
+    fn a_variable_is_declared_where_it_is_first() {
+        let outline = outline("int n;\nint f(void)\n{\n    // n\n    int n;\n    n = 1;\n}\n");
+        assert_eq!(outline.first_use("f", "n"), Some((5, String::from("int n;"))));
+        assert_eq!(outline.first_use("f", "m"), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::Report;
 use super::style::Style;
-use crate::select::{EdgeReason, Reason, SourceLine};
+use crate::select::{Behind, EdgeReason, Reason, SourceLine};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write;
@@ -218,13 +218,32 @@ fn edge_reason(edge: &EdgeReason) -> String {
     out
 }
 
-/// Where an edge led, and where it leads now.
+/// Where an edge led, and where it leads now, below what is behind that.
 pub fn change(edge: &EdgeReason) -> String {
+    let mut out = behind(&edge.behind);
     match &edge.new {
-        Some(new) if new.text == edge.old.text => source(" ", &edge.old),
-        Some(new) => format!("{}{}", source("-", &edge.old), source("+", new)),
-        None => source("-", &edge.old),
+        Some(new) if new.text == edge.old.text => out.push_str(&source(" ", &edge.old)),
+        Some(new) => {
+            out.push_str(&source("-", &edge.old));
+            out.push_str(&source("+", new));
+        }
+        None => out.push_str(&source("-", &edge.old)),
     }
+    out
+}
+
+/// The first lines of a declaration or macro that were and that are.
+fn behind(Behind { old, new }: &Behind) -> String {
+    const SHOWN: usize = 3;
+    let mut out = String::new();
+    for (mark, lines) in [("-", old), ("+", new)] {
+        lines.iter().take(SHOWN).for_each(|line| out.push_str(&source(mark, line)));
+    }
+    let more = old.len().saturating_sub(SHOWN) + new.len().saturating_sub(SHOWN);
+    if more > 0 {
+        let _ = writeln!(out, "      and {} of it", counted(more, "more line"));
+    }
+    out
 }
 
 /// Calls from a root to a procedure; of many, the first and the last.

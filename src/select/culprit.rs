@@ -2,9 +2,13 @@
 
 use super::version::UnitVersion;
 use crate::cfg::format::{Declaration, Node, Place};
+use crate::frontend::lex::{self, Kind};
 use crate::ids::{Fingerprint, ProcIx};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeSet, VecDeque};
+
+/// Of more names nobody would know which is meant.
+const MOST_NAMES: usize = 3;
 
 /// Says which declaration changed that a node of a procedure depends on, the nearest first.
 pub fn changed_declaration(
@@ -13,7 +17,14 @@ pub fn changed_declaration(
     node: &Node,
 ) -> String {
     // Where nothing outside of bodies changed, it is something inside of this one.
-    let inside = || format!("a declaration inside of `{}` changed", old.procedure(procedure).name);
+    let inside = || {
+        let own = own_names((old, procedure), (new, successor), node);
+        let procedure = &old.procedure(procedure).name;
+        match own.is_empty() || own.len() > MOST_NAMES {
+            true => format!("a declaration inside of `{procedure}` changed"),
+            false => declared_inside(&own, procedure),
+        }
+    };
     if old.index.outside == new.index.outside {
         return inside();
     }
@@ -39,6 +50,54 @@ pub fn changed_declaration(
         Some(other) => format!("{} ({}:{})", inside(), new.file(other.place), other.place.line),
         None => String::from("a declaration that it depends on changed"),
     }
+}
+
+/// What to say of variables, one of which is another one inside of a procedure.
+pub fn declared_inside(names: &[String], procedure: &str) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    format!("{} is declared otherwise inside of `{procedure}`", names.join(" or "))
+}
+
+/// Names in a node that may be variables of the procedure's own which are others now: no node
+/// that means what it meant has them, and the unit declares nothing of that name outside.
+/// Records do not say what the variables of a procedure are called.
+fn own_names(
+    (old, procedure): (&UnitVersion, ProcIx),
+    (new, successor): (&UnitVersion, ProcIx),
+    node: &Node,
+) -> Vec<String> {
+    let Some((before, after)) = old.graph(procedure).zip(new.graph(successor)) else {
+        return Vec::new();
+    };
+    let labels: FxHashSet<Fingerprint> = after.nodes.iter().map(|node| node.label).collect();
+    let same = before.nodes.iter().filter(|node| labels.contains(&node.label));
+    let mut known: FxHashSet<String> = same.flat_map(|node| variables(&node.text)).collect();
+    known.extend(old.index.declarations.iter().map(|declaration| declaration.name.clone()));
+    known.extend(old.index.symbols.iter().map(|symbol| symbol.name.clone()));
+    let mut found: Vec<String> = Vec::new();
+    for name in variables(&node.text) {
+        if !known.contains(&name) && !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// Words of a text that may be variables: no keywords, and no fields or labels.
+fn variables(text: &str) -> Vec<String> {
+    let tokens = lex::lex(text.as_bytes());
+    let part = |place: usize| {
+        let token = &tokens.all[place];
+        text.get(token.start as usize..token.end as usize).unwrap_or_default()
+    };
+    let words = tokens.all.iter().enumerate();
+    let words = words.filter(|(_, token)| token.kind == Kind::Word && !token.name.is_keyword());
+    let words = words.map(|(place, _)| place).filter(|place| {
+        let before = place.checked_sub(1).map_or("", part);
+        !matches!(before, "." | "->" | "goto" | "struct" | "union" | "enum")
+            && !part(*place).starts_with("__")
+    });
+    words.map(|place| part(place).to_string()).collect()
 }
 
 /// Looks for a name that is declared otherwise, from some declarations on.
@@ -112,4 +171,16 @@ pub fn by_name(declarations: &[Declaration]) -> FxHashMap<&str, BTreeSet<Fingerp
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_may_be_variables() {
+        let text = "for (n = item->size * unit . size; n < sizeof (int); n ++) puts(\"a\")";
+        assert_eq!(variables(text), ["n", "item", "unit", "n", "n", "puts"]);
+        assert_eq!(variables("goto end"), [""; 0]);
+    }
 }

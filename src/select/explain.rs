@@ -2,7 +2,7 @@
 
 use super::culprit;
 use super::pairs::{Because, Reject};
-use super::reason::{EdgeReason, SourceLine};
+use super::reason::{Behind, EdgeReason, SourceLine};
 use super::rule::Rule;
 use super::version::{ProcRef, ProgramVersion, UnitVersion};
 use super::walk::ProcPair;
@@ -26,6 +26,7 @@ pub fn edge_reason(
         old: nowhere(),
         new: None,
         because: explain_because(&reject.because),
+        behind: Behind::default(),
         chain: Vec::new(),
         by: rule(&reject.because),
     };

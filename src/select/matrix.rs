@@ -17,6 +17,10 @@ pub trait Matrix {
     /// that cannot be known, every test took all of them.
     fn rows(&self, unit: Fingerprint, procedure: ProcIx, edges: usize) -> Rc<Vec<Taken>>;
 
+    /// What one test took of a procedure; none if it did not enter it, or if that cannot
+    /// be known.
+    fn took(&self, test: TestId, unit: Fingerprint, procedure: ProcIx) -> Option<EdgeBits>;
+
     /// Whether a test entered a procedure exactly once, in one process, and its row
     /// holds what it took there and nothing else.
     fn is_one_entry(&self, test: TestId, unit: Fingerprint, procedure: ProcIx) -> bool;

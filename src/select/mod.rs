@@ -29,5 +29,5 @@ pub use matrix::{Matrix, Taken};
 pub use program::{
     ComparedPair, Comparison, NewProgram, Options, Outcome, Outside, Statistics, compare,
 };
-pub use reason::{EdgeReason, Reason, SourceLine};
+pub use reason::{Behind, EdgeReason, Reason, SourceLine};
 pub use rule::Rule;

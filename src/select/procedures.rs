@@ -2,6 +2,7 @@
 //! roots and the rest, or each changed procedure by itself.
 
 use super::algorithm::{self, Algorithm};
+use super::callers::Way;
 use super::changes::ChangedDefinitions;
 use super::exclude::{self, Excluded, PassedOver};
 use super::explain;
@@ -189,8 +190,8 @@ impl<'a> ProgramSelection<'a> {
         self.compare_for_show();
         let opened: Vec<ProcPair> = self.walk.opened.iter().map(|(pair, _)| *pair).collect();
         for (place, pair) in opened.into_iter().enumerate() {
-            let dangers = self.reasons(pair).into_iter().zip(self.tests_behind(pair));
-            let dangers: Vec<_> = dangers.collect();
+            let tests = self.tests_behind(pair);
+            let dangers: Vec<_> = self.reasons(pair, &tests).into_iter().zip(tests).collect();
             let is_excluded = self.walk.is_excluded(pair);
             if self.options.wants_pairs && place >= self.judged && !is_excluded {
                 for (reason, tests) in &dangers {
@@ -329,7 +330,8 @@ impl<'a> ProgramSelection<'a> {
     }
 
     fn judge_pair(&mut self, pair: ProcPair) {
-        let (reasons, tests) = (self.reasons(pair), self.tests_behind(pair));
+        let tests = self.tests_behind(pair);
+        let reasons = self.reasons(pair, &tests);
         let graph = &self.walk.graphs[&pair];
         let passed: Vec<bool> =
             (0..reasons.len()).map(|place| self.is_passed(pair, graph, place)).collect();
@@ -341,18 +343,20 @@ impl<'a> ProgramSelection<'a> {
         }
     }
 
-    /// A reason for each rejected edge of a pair.
-    fn reasons(&self, pair: ProcPair) -> Vec<EdgeReason> {
+    /// A reason for each rejected edge of a pair, with the tests that are selected for it.
+    /// They share it, so the calls in it are those of one of them: of the test that is asked
+    /// about, or of the first.
+    fn reasons(&self, pair: ProcPair, tests: &[Vec<TestId>]) -> Vec<EdgeReason> {
         let graph = &self.walk.graphs[&pair];
-        if graph.rejects.is_empty() {
-            return Vec::new();
-        }
-        let chain = self.chain(pair);
-        let reason = |reject| {
+        let mut chains: FxHashMap<Option<TestId>, Vec<String>> = FxHashMap::default();
+        let asked = self.options.asked;
+        let reason = |(reject, tests): (_, &Vec<TestId>)| {
+            let own = tests.iter().find(|test| asked.contains(test)).or(tests.first()).copied();
+            let chain = chains.entry(own).or_insert_with(|| self.chain(pair, own)).clone();
             let reason = explain::edge_reason(&self.comparison.old, self.new, pair, reject);
-            EdgeReason { chain: chain.clone(), ..reason }
+            EdgeReason { chain, ..reason }
         };
-        graph.rejects.iter().map(reason).collect()
+        graph.rejects.iter().zip(tests).map(reason).collect()
     }
 
     /// The tests that are selected for each rejected edge of a pair.
@@ -408,12 +412,16 @@ impl<'a> ProgramSelection<'a> {
         by_verdict
     }
 
-    /// The calls that lead to a procedure, as the walk found it or by name.
-    fn chain(&self, pair: ProcPair) -> Vec<String> {
+    /// The calls that lead to a procedure: as the walk found it, or as a test came there.
+    fn chain(&self, pair: ProcPair, test: Option<TestId>) -> Vec<String> {
         let program = &self.comparison.old;
         if !self.options.algorithm.follows_calls() {
             let unit = program.unit(pair.0.unit).fingerprint();
-            return self.options.calls.chain(&program.path, unit, pair.0.procedure);
+            let took = |test| move |unit, procedure| self.matrix.took(test, unit, procedure);
+            let took = test.map(|test| (test, took(test)));
+            let way = took.as_ref().map(|(test, took)| Way { test: *test, took });
+            let calls = self.options.calls;
+            return calls.chain(&program.path, unit, pair.0.procedure, way.as_ref());
         }
         let callers: FxHashMap<ProcPair, Option<ProcPair>> =
             self.walk.opened.iter().copied().collect();

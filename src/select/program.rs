@@ -46,6 +46,9 @@ pub struct Options<'o> {
     pub strict_lines: bool,
     pub exclusion: &'o dyn Exclusion,
     pub calls: &'o dyn Calls,
+    /// Tests that are asked about: where several are selected for an edge, calls are told as
+    /// one of these came there.
+    pub asked: &'o [TestId],
     /// Whether it is to be said what can run after the changes.
     pub wants_affected: bool,
     /// Whether all changed procedures are compared, to be shown: also where that

@@ -75,9 +75,26 @@ pub struct EdgeReason {
     pub new: Option<SourceLine>,
     /// What is different, where the text alone does not show it.
     pub because: String,
+    /// The declaration or macro that `because` names.
+    #[serde(skip_serializing_if = "Behind::is_unknown")]
+    pub behind: Behind,
     /// Procedures from the root to this one.
     pub chain: Vec<String>,
     pub by: Rule,
+}
+
+/// The lines in which two versions of a declaration or macro differ, where both texts are
+/// known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Behind {
+    pub old: Vec<SourceLine>,
+    pub new: Vec<SourceLine>,
+}
+
+impl Behind {
+    pub fn is_unknown(&self) -> bool {
+        self.old.is_empty() && self.new.is_empty()
+    }
 }
 
 impl Reason {
@@ -146,6 +163,7 @@ mod tests {
                 old: place,
                 new: None,
                 because: String::new(),
+                behind: Behind::default(),
                 chain: vec![program.to_string()],
                 by: Rule::Statement,
             }))

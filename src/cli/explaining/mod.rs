@@ -40,6 +40,9 @@ struct Basis<'b> {
     workspace: &'b Workspace,
     history: &'b History,
     selected: &'b Selected,
+    /// The same where those of the tests that are asked about and are others now are compared
+    /// as well, if there are any: for telling of these alone.
+    past_tests: Option<&'b Selected>,
     reached: &'b Reached<'b>,
     /// All tests, and those that were selected among, by their ids.
     all: &'b [TestCase],
@@ -71,9 +74,24 @@ pub fn answer(
     if question.only_tests {
         question.what.iter().try_for_each(|name| find(&all, name).map(|_| ()))?;
     }
+    let meant = question.what.iter().flat_map(|what| named(&all, what));
+    let asked: Vec<String> = meant.map(|place| all[place].name.clone()).collect();
+    project.asked = asked.clone();
     let mut tests = all.clone();
     tests.retain(|test| test.disabled.is_none());
     let mut selected = selecting::select(workspace, &history, &tests, project, question.algorithm)?;
+    let is_past = |(name, reasons): &(String, Vec<Reason>)| {
+        asked.contains(name) && reasons.iter().any(is_another)
+    };
+    let past_tests = match selected.report.selected.iter().any(is_past) {
+        true => {
+            let mut project = selecting::Project::look_at(workspace, question.source)?;
+            (project.wants_pairs, project.looks_past_tests) = (true, true);
+            project.asked = asked;
+            Some(selecting::select(workspace, &history, &tests, project, question.algorithm)?)
+        }
+        false => None,
+    };
     let mut hints = std::mem::take(&mut selected.report.hints);
     hints.extend(said);
     let reached = Reached::new(&history, |_| true)?;
@@ -82,6 +100,7 @@ pub fn answer(
         workspace,
         history: &history,
         selected: &selected,
+        past_tests: past_tests.as_ref(),
         reached: &reached,
         all: &all,
         tests: &tests,
@@ -92,6 +111,11 @@ pub fn answer(
         basis.answer(what, question.only_tests, &mut answers)?;
     }
     Ok((answers, hints))
+}
+
+/// Whether a test is selected for being another one than that which ran.
+fn is_another(reason: &Reason) -> bool {
+    matches!(reason, Reason::TestChanged { .. })
 }
 
 /// The tests that somebody means by a name: the one that has it, or all that have it

@@ -1,11 +1,11 @@
 //! Puts together what there is to say about one test.
 
-use super::Basis;
+use super::{Basis, is_another};
 use crate::cli::reporting::{self, Texts};
-use crate::cli::selecting::Selected;
+use crate::cli::selecting::{Selected, state_of_run};
 use crate::cli::{files, uses, versions};
 use crate::history::History;
-use crate::history::format::{FileUses, Outcome, Test};
+use crate::history::format::{FileUse, FileUses, Outcome, Test};
 use crate::ids::{Fingerprint, ProcIx, UnitIx};
 use crate::report::explain::{
     ChangedFile, ChangedProcedure, Diff, Explanation, FileRole, LastRun, ProcedureDiff, ProgramRun,
@@ -13,7 +13,9 @@ use crate::report::explain::{
 };
 use crate::report::time;
 use crate::select::version::{ProcRef, ProgramVersion};
-use crate::select::{Comparison, EdgeReason, Exclusion, NewProgram, Reason, SourceLine};
+use crate::select::{
+    ComparedPair, Comparison, EdgeReason, Exclusion, NewProgram, Reason, SourceLine,
+};
 use crate::suite::TestCase;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Bound;
@@ -25,9 +27,17 @@ const MOST_DIFFS: usize = 3;
 impl Basis<'_> {
     /// Explains a test of the selection.
     pub(super) fn test(&self, test: &TestCase) -> anyhow::Result<Explanation> {
-        let Self { workspace, history, selected, .. } = *self;
+        let Self { workspace, history, .. } = *self;
         let name = &test.name;
         let reasons = self.reasons.get(name.as_str()).copied();
+        let past_tests =
+            self.past_tests.filter(|_| reasons.unwrap_or_default().iter().any(is_another));
+        let selected = past_tests.unwrap_or(self.selected);
+        let of_past = past_tests.and_then(|past| {
+            let mut all = past.report.selected.iter();
+            all.find(|(own, _)| own == name).map(|(_, reasons)| &reasons[..])
+        });
+        let reasons = of_past.or(reasons);
         let verdict = match (&test.disabled, reasons) {
             (Some(_), _) => Verdict::Disabled,
             (None, Some(_)) => Verdict::Selected,
@@ -48,32 +58,33 @@ impl Basis<'_> {
         let Some((number, known)) = history.number(name).zip(history.test(name)) else {
             return Ok(explanation);
         };
-        explanation.diffs = self.diffs(&explanation)?;
+        explanation.diffs = self.diffs(selected, &explanation)?;
         let uses = history.uses(known.uses)?;
-        let ran: Vec<(&Fingerprint, &Comparison)> = selected
-            .programs
-            .iter()
-            .zip(&selected.comparisons)
-            .filter(|(id, _)| known.programs.contains(id))
-            .collect();
+        let compared = selected.programs.iter().zip(selected.comparisons.iter().enumerate());
+        let ran: Vec<(&Fingerprint, (usize, &Comparison))> =
+            compared.filter(|(id, _)| known.programs.contains(id)).collect();
         let mut last =
             last_run(&workspace.project.root, history, known, &ran, &uses, &explanation.reasons)?;
-        self.add_deeds(name, &mut last)?;
+        self.add_deeds(selected, name, &mut last)?;
         explanation.last = Some(last);
         let excluded = workspace.config.excluded()?;
-        for (_, comparison) in &ran {
-            let mut found = changed_procedures(comparison, &selected.report.dangerous);
-            for (at, changed) in &mut found {
+        // Of one that did not end well it is not known what it ran.
+        let has_rows = state_of_run(known).is_none();
+        for (_, (place, comparison)) in &ran {
+            let pairs: Vec<&ComparedPair> =
+                selected.pairs.iter().filter(|pair| pair.comparison == *place).collect();
+            for (at, mut changed) in changed_procedures(comparison, &pairs) {
                 let unit = comparison.old.unit(at.unit).fingerprint();
-                let column = history.column(unit, at.procedure.0)?;
-                changed.is_entered = column.row(number).is_some_and(|taken| taken.any());
+                if has_rows {
+                    let row = history.row(unit, at.procedure.0, number)?;
+                    changed.is_entered = Some(row.is_some_and(|taken| taken.any()));
+                }
                 changed.is_excluded = excluded.holds(&changed.file, &changed.procedure);
-                let program = &comparison.old.path;
-                changed.dangerous = ways(program, &changed.procedure, selected, &explanation);
+                changed.dangerous = ways(at, &pairs, &explanation);
                 changed.selects =
-                    explanation.reasons.iter().any(|reason| is_about(reason, changed));
+                    explanation.reasons.iter().any(|reason| is_about(reason, &changed));
+                explanation.procedures.push(changed);
             }
-            explanation.procedures.extend(found.into_iter().map(|(_, changed)| changed));
         }
         explanation.files = self.changed_files(known, &uses)?;
         Ok(explanation)
@@ -85,7 +96,7 @@ impl Basis<'_> {
         let now = &self.selected.files.now;
         let excluded = self.workspace.config.excluded()?;
         let code = self.files();
-        let uses: HashSet<&str> = used.files.iter().map(|(name, _)| name.as_str()).collect();
+        let (uses, looked_for) = used_and_looked_for(used);
         let names: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
         // Of a directory with files in it these tell all there is.
         let is_told = |name: &String| {
@@ -106,6 +117,8 @@ impl Basis<'_> {
                 FileRole::Excluded
             } else if uses.contains(name.as_str()) {
                 FileRole::Used
+            } else if looked_for.contains(name.as_str()) {
+                FileRole::LookedFor
             } else if used.incomplete.is_some() {
                 FileRole::Unknown
             } else {
@@ -118,13 +131,12 @@ impl Basis<'_> {
     }
 
     /// Counts what a test did, and how much of that was compared.
-    fn add_deeds(&self, name: &str, last: &mut LastRun) -> anyhow::Result<()> {
-        let compared: HashSet<(Fingerprint, u32)> = self
-            .selected
+    fn add_deeds(&self, selected: &Selected, name: &str, last: &mut LastRun) -> anyhow::Result<()> {
+        let compared: HashSet<(Fingerprint, u32)> = selected
             .pairs
             .iter()
             .map(|pair| {
-                let old = &self.selected.comparisons[pair.comparison].old;
+                let old = &selected.comparisons[pair.comparison].old;
                 (old.unit(pair.old.unit).fingerprint(), pair.old.procedure.0)
             })
             .collect();
@@ -141,14 +153,18 @@ impl Basis<'_> {
     }
 
     /// Both versions of the first procedures that select a test.
-    fn diffs(&self, explanation: &Explanation) -> anyhow::Result<Vec<ProcedureDiff>> {
+    fn diffs(
+        &self,
+        selected: &Selected,
+        explanation: &Explanation,
+    ) -> anyhow::Result<Vec<ProcedureDiff>> {
         let then = self.history.common_files()?;
         let root = &self.workspace.project.root;
-        let mut texts = Texts::new(root, &then, &self.selected.files.now);
+        let mut texts = Texts::new(root, &then, &selected.files.now);
         let mut seen = BTreeSet::new();
         let mut diffs = Vec::new();
-        for pair in &self.selected.pairs {
-            let comparison = &self.selected.comparisons[pair.comparison];
+        for pair in &selected.pairs {
+            let comparison = &selected.comparisons[pair.comparison];
             let NewProgram::Version(new) = &comparison.new else { continue };
             let selects = |edge: &EdgeReason| {
                 let is_this =
@@ -183,7 +199,7 @@ fn last_run(
     root: &Path,
     history: &History,
     known: &Test,
-    ran: &[(&Fingerprint, &Comparison)],
+    ran: &[(&Fingerprint, (usize, &Comparison))],
     uses: &FileUses,
     reasons: &[Reason],
 ) -> anyhow::Result<LastRun> {
@@ -192,7 +208,9 @@ fn last_run(
         let program = history.program(*id)?;
         // Only what a change can concern is compared.
         let changed_units = match ran.iter().find(|(known, _)| *known == id) {
-            Some((_, comparison)) => changed_units(comparison),
+            Some((_, (_, comparison))) => changed_units(comparison),
+            // Of tests that are selected for how they ended programs are not looked at.
+            None if state_of_run(known).is_some() => None,
             None => {
                 let is_named = |reason: &Reason| matches!(reason, Reason::Program { program: path, .. } if *path == program.path);
                 (!reasons.iter().any(is_named)).then_some(0)
@@ -204,8 +222,10 @@ fn last_run(
             changed_units,
         });
     }
-    let names = uses.files.iter().map(|(name, _)| name.as_str());
-    let names: BTreeSet<&str> = names.filter(|name| !root.join(name).is_dir()).collect();
+    let (mut names, looked_for) = used_and_looked_for(uses);
+    names.retain(|name| !root.join(name).is_dir());
+    // Of a test that did not pass nothing but that is kept.
+    let is_known = uses.incomplete.is_none() && known.outcome == Outcome::Passed;
     let version = history.snapshots()?.into_iter().find(|version| version.id == history.id());
     Ok(LastRun {
         version: version.map(|version| Version {
@@ -222,9 +242,20 @@ fn last_run(
         unclean: known.unclean.clone(),
         inexact: known.inexact,
         programs,
-        files_used: uses.incomplete.is_none().then_some(names.len()),
+        files_used: is_known.then_some(names.len()),
         used: names.into_iter().map(String::from).collect(),
+        looked_for: looked_for.into_iter().map(String::from).collect(),
     })
+}
+
+/// The files that a test used, and those that were not there when it looked for them.
+fn used_and_looked_for(uses: &FileUses) -> (BTreeSet<&str>, BTreeSet<&str>) {
+    let was_there = |used: &FileUse| used.then.is_some() || used.left.is_some();
+    let there = uses.files.iter().filter(|(_, used)| was_there(used));
+    let used: BTreeSet<&str> = there.map(|(name, _)| name.as_str()).collect();
+    let all = uses.files.iter().map(|(name, _)| name.as_str());
+    let looked_for = all.filter(|name| !used.contains(name)).collect();
+    (used, looked_for)
 }
 
 /// What became of a test, for people.
@@ -246,26 +277,23 @@ fn changed_units(comparison: &Comparison) -> Option<usize> {
     Some(then.filter(|unit| !now.contains(&unit.fingerprint())).count())
 }
 
-/// Procedures of a program that are others now, or in which something leads
-/// elsewhere.
+/// Procedures of a program that are others now, or in which something leads elsewhere, as
+/// these pairs of it say.
 fn changed_procedures(
     comparison: &Comparison,
-    dangerous: &[EdgeReason],
+    pairs: &[&ComparedPair],
 ) -> Vec<(ProcRef, ChangedProcedure)> {
     let NewProgram::Version(new) = &comparison.new else { return Vec::new() };
     let old = &comparison.old;
-    let in_danger: HashSet<&str> = dangerous
-        .iter()
-        .filter(|edge| edge.program == old.path)
-        .map(|edge| edge.procedure.as_str())
-        .collect();
+    let in_danger = pairs.iter().filter(|pair| !pair.dangers.is_empty());
+    let in_danger: HashSet<ProcRef> = in_danger.map(|pair| pair.old).collect();
     let mut found = Vec::new();
     for at in old.procedures() {
         let (unit, procedure) = (old.unit(at.unit), old.procedure(at));
         let now = counterpart(old, at, new);
         let is_same =
             now.is_some_and(|now| new.procedure(now).fingerprint == procedure.fingerprint);
-        if is_same && !in_danger.contains(procedure.name.as_str()) {
+        if is_same && !in_danger.contains(&at) {
             continue;
         }
         found.push((
@@ -277,7 +305,7 @@ fn changed_procedures(
                 line: procedure.place.line,
                 is_gone: now.is_none(),
                 is_excluded: false,
-                is_entered: false,
+                is_entered: None,
                 selects: false,
                 dangerous: Vec::new(),
             },
@@ -321,25 +349,16 @@ pub fn counterpart(old: &ProgramVersion, at: ProcRef, new: &ProgramVersion) -> O
 
 /// The ways in a procedure that lead elsewhere now, and whether they select the
 /// test.
-fn ways(
-    program: &str,
-    procedure: &str,
-    selected: &Selected,
-    explanation: &Explanation,
-) -> Vec<String> {
-    let of_excluded =
-        selected.report.excluded.iter().filter_map(|excluded| match &excluded.change {
-            Reason::Edge(edge) => Some(&**edge),
-            _ => None,
-        });
-    let edges = selected.report.dangerous.iter().chain(of_excluded);
-    let edges = edges.filter(|edge| edge.program == program && edge.procedure == procedure);
+fn ways(at: ProcRef, pairs: &[&ComparedPair], explanation: &Explanation) -> Vec<String> {
+    let of_it = pairs.iter().filter(|pair| pair.old == at);
+    let edges = of_it.flat_map(|pair| &pair.dangers).map(|(edge, _)| edge);
     // Of an edge that several programs have, one tells.
     let is_same = |a: &EdgeReason, b: &EdgeReason| {
         (&a.procedure, &a.from, &a.edge, &a.old, &a.new)
             == (&b.procedure, &b.from, &b.edge, &b.old, &b.new)
     };
-    let shown = edges.map(|edge| {
+    let mut shown = Vec::new();
+    for edge in edges {
         let is_this =
             |reason: &Reason| matches!(reason, Reason::Edge(other) if is_same(other, edge));
         let selects = match explanation.reasons.iter().any(is_this) {
@@ -350,7 +369,11 @@ fn ways(
             true => format!("to {}:{}", edge.old.file, edge.old.line),
             false => format!("`{}` to {}:{}", edge.edge, edge.old.file, edge.old.line),
         };
-        format!("{}:{}, {way}: {selects}", edge.from.file, edge.from.line)
-    });
-    shown.collect()
+        let way = format!("{}:{}, {way}: {selects}", edge.from.file, edge.from.line);
+        // Walks may meet a procedure with several counterparts.
+        if !shown.contains(&way) {
+            shown.push(way);
+        }
+    }
+    shown
 }

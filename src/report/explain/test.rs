@@ -68,6 +68,8 @@ pub struct LastRun {
     pub files_used: Option<usize>,
     /// Those that are known, by name.
     pub used: Vec<String>,
+    /// Files that it looked for in vain, by name.
+    pub looked_for: Vec<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -94,8 +96,8 @@ pub struct ChangedProcedure {
     pub line: u32,
     pub is_gone: bool,
     pub is_excluded: bool,
-    /// Whether the test ran it.
-    pub is_entered: bool,
+    /// Whether the test ran it; none if that is not known.
+    pub is_entered: Option<bool>,
     /// Whether the test is selected for it.
     pub selects: bool,
     /// Where control comes from on the ways in it that lead elsewhere now.
@@ -118,6 +120,8 @@ pub enum FileRole {
     /// The same, and the test opens it as well.
     UsedCode,
     Used,
+    /// It was not there when the test looked for it.
+    LookedFor,
     Unused,
     /// It is not known which files the test uses.
     Unknown,
@@ -132,6 +136,7 @@ impl FileRole {
             Self::Code => "compared as code",
             Self::UsedCode => "compared as code, and it uses it",
             Self::Used => "it uses it",
+            Self::LookedFor => "it looked for it in vain",
             Self::Unused => "it does not use it",
             Self::Unknown => "it is not known whether it uses it",
             Self::Configuration => "what it says of this test is the same, or named above",
@@ -160,12 +165,48 @@ impl Explanation {
                 self.add_grounds(&mut out, last);
             }
         }
-        let procedures = self.procedures.iter().map(ChangedProcedure::text);
-        list(&mut out, "changed procedures in these programs", procedures);
+        self.add_procedures(&mut out);
         list(&mut out, "changed files", told_together(&self.files).into_iter());
         let excluded = self.excluded.iter().map(text::place);
         list(&mut out, "changes in excluded code that it runs", excluded);
         out
+    }
+
+    /// All changed procedures that it enters, and some of the others.
+    fn add_procedures(&self, out: &mut String) {
+        const OTHERS: usize = 5;
+        let is_entered = |procedure: &&ChangedProcedure| procedure.is_entered == Some(true);
+        let all = |procedures: Vec<&ChangedProcedure>| {
+            let mut told: Vec<String> = Vec::new();
+            for text in procedures.into_iter().map(ChangedProcedure::text) {
+                // It may be part of several programs.
+                if !told.contains(&text) {
+                    told.push(text);
+                }
+            }
+            told
+        };
+        let (entered, others): (Vec<_>, Vec<_>) = self.procedures.iter().partition(is_entered);
+        let (mut told, others) = (all(entered), all(others));
+        let is_known = self.procedures.iter().any(|procedure| procedure.is_entered.is_some());
+        match others.len() {
+            0..=OTHERS => told.extend(others),
+            more if is_known => {
+                let count = match told.is_empty() {
+                    true => counted(more, "procedure"),
+                    false => format!("and {}", counted(more, "other")),
+                };
+                told.push(format!("{count} that it does not enter; --format json has them"));
+            }
+            more => told.push(format!(
+                "{}, and it is not known which of them it enters; --format json has them",
+                counted(more, "procedure")
+            )),
+        }
+        if !told.is_empty() {
+            out.push_str("    changed procedures in these programs:\n");
+            told.iter().for_each(|line| out.push_str(&format!("        {line}\n")));
+        }
     }
 
     /// The reasons, each with its rule unless the next one has the same.
@@ -206,8 +247,9 @@ impl Explanation {
         } else {
             let _ = writeln!(out, "    it entered {procedures} over {edges}");
         }
-        let is_used =
-            |file: &&ChangedFile| matches!(file.role, FileRole::Used | FileRole::UsedCode);
+        let is_used = |file: &&ChangedFile| {
+            matches!(file.role, FileRole::Used | FileRole::UsedCode | FileRole::LookedFor)
+        };
         if last.files_used.is_some() && !self.files.iter().any(|file| is_used(&file)) {
             out.push_str("    no file that it used changed");
             if last.loaded > 0 {
@@ -245,23 +287,32 @@ impl LastRun {
             let now = match changed_units {
                 Some(0) => String::from("all as they were"),
                 Some(changed) => format!("{changed} changed since"),
-                None => String::from("nothing is known of it now"),
+                None => String::from("whether they changed is not known"),
             };
             let _ = writeln!(out, "    it ran {}: {units}, {now}", one_line(program));
         }
         if let Some(count) = self.files_used {
-            let _ = write!(out, "    it used {} of the project", counted(count, "file"));
-            let shown: Vec<String> =
-                self.used.iter().take(USED_SHOWN).map(|name| one_line(name)).collect();
-            if !shown.is_empty() {
-                let _ = write!(out, ": {}", shown.join(", "));
+            let used = format!("it used {} of the project", counted(count, "file"));
+            add_names(out, &used, &self.used);
+            if !self.looked_for.is_empty() {
+                let count = counted(self.looked_for.len(), "file");
+                add_names(out, &format!("it looked for {count} in vain"), &self.looked_for);
             }
-            if self.used.len() > shown.len() {
-                let _ = write!(out, " and {} more", self.used.len() - shown.len());
-            }
-            out.push('\n');
         }
     }
+}
+
+/// A line with the first of some names of files.
+fn add_names(out: &mut String, what: &str, names: &[String]) {
+    let _ = write!(out, "    {what}");
+    let shown: Vec<String> = names.iter().take(USED_SHOWN).map(|name| one_line(name)).collect();
+    if !shown.is_empty() {
+        let _ = write!(out, ": {}", shown.join(", "));
+    }
+    if names.len() > shown.len() {
+        let _ = write!(out, " and {} more", names.len() - shown.len());
+    }
+    out.push('\n');
 }
 
 /// Changed files, those together that are in one directory and of which the same is to be said.
@@ -311,19 +362,24 @@ impl ChangedProcedure {
         let Self { procedure, file, line, .. } = self;
         let mut out = format!("{procedure} ({file}:{line})");
         out.push_str(if self.is_gone { " is gone: " } else { ": " });
+        let is_entered = self.is_entered == Some(true);
         out.push_str(match (self.is_entered, self.selects) {
-            (false, false) => "it does not enter it",
-            (false, true) => "selects it",
-            (true, false) => "it enters it",
-            (true, true) => "it enters it, which selects it",
+            (None, false) => "it is not known whether it enters it",
+            (Some(false), false) => "it does not enter it",
+            (None | Some(false), true) => "selects it",
+            (Some(true), false) if self.dangerous.is_empty() => {
+                "it enters it, and no way in it leads elsewhere"
+            }
+            (Some(true), false) => "it enters it",
+            (Some(true), true) => "it enters it, which selects it",
         });
-        if self.is_entered && !self.dangerous.is_empty() {
+        if is_entered && !self.dangerous.is_empty() {
             out.push_str("; these ways lead elsewhere now:");
         }
         if self.is_excluded {
             out.push_str(" (excluded)");
         }
-        if self.is_entered {
+        if is_entered {
             for way in self.dangerous.iter().take(SHOWN) {
                 let _ = write!(out, "\n            {way}");
             }
