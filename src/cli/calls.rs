@@ -21,6 +21,9 @@ use std::rc::Rc;
 const MOST_ROWS: usize = 3000;
 const MOST_UNITS: usize = 60;
 
+/// What was read, as far as it is there.
+type Read<K, T> = RefCell<FxHashMap<K, Option<Rc<T>>>>;
+
 pub struct HistoryCalls<'a> {
     path: PathBuf,
     history: &'a History,
@@ -28,8 +31,8 @@ pub struct HistoryCalls<'a> {
     units: OnceCell<FxHashMap<Fingerprint, UnitCalls>>,
     /// By program.
     callers: RefCell<FxHashMap<Fingerprint, Callers>>,
-    rows: RefCell<FxHashMap<(TestId, Fingerprint, ProcIx), Option<Rc<EdgeBits>>>>,
-    graphs: RefCell<FxHashMap<Fingerprint, Option<Rc<UnitVersion>>>>,
+    rows: Read<(TestId, Fingerprint, ProcIx), EdgeBits>,
+    graphs: Read<Fingerprint, UnitVersion>,
     /// Whether something was asked for beyond what is read.
     is_exhausted: Cell<bool>,
 }
