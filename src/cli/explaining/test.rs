@@ -222,8 +222,10 @@ fn last_run(
             changed_units,
         });
     }
-    let (mut names, looked_for) = used_and_looked_for(uses);
-    names.retain(|name| !root.join(name).is_dir());
+    let (mut names, mut looked_for) = used_and_looked_for(uses);
+    for names in [&mut names, &mut looked_for] {
+        names.retain(|name| !root.join(name).is_dir());
+    }
     // Of a test that did not pass nothing but that is kept.
     let is_known = uses.incomplete.is_none() && known.outcome == Outcome::Passed;
     let version = history.snapshots()?.into_iter().find(|version| version.id == history.id());
