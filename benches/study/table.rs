@@ -110,7 +110,11 @@ fn lines<T>(
     }
     let text = fs_err::read_to_string(path)?;
     let mut lines = text.lines();
-    ensure!(lines.next() == Some(head), "{} is a table of another version", path.display());
+    ensure!(
+        lines.next() == Some(head),
+        "{} is a table of another version\nhint: remove it to begin anew",
+        path.display()
+    );
     lines.map(|line| read(&mut Cells(line.split(',')))).collect()
 }
 
