@@ -5,7 +5,7 @@ use super::build_state::BuildState;
 use super::cache::Cache;
 use super::config::Config;
 use super::files;
-use super::selecting;
+use super::gathering;
 use super::snapshot;
 use super::stale;
 use super::workspace::Workspace;
@@ -363,7 +363,7 @@ fn add_test(tests: &mut Tests, name: &str, test: &Test) {
         tests.unstable.push(name.to_string());
     }
     tests.inexact += usize::from(test.inexact);
-    let Some(why) = selecting::state_of_run(test) else { return };
+    let Some(why) = gathering::state_of_run(test) else { return };
     let list = match (test.outcome, &test.unclean) {
         (Outcome::Failed | Outcome::TimedOut | Outcome::Interrupted, _) => &mut tests.failed,
         (Outcome::Passed, Some(_)) => &mut tests.unclean,

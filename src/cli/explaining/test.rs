@@ -1,8 +1,9 @@
 //! Puts together what there is to say about one test.
 
 use super::{Basis, is_another};
+use crate::cli::gathering::state_of_run;
 use crate::cli::reporting::{self, Texts};
-use crate::cli::selecting::{Selected, state_of_run};
+use crate::cli::selecting::Selected;
 use crate::cli::{files, uses, versions};
 use crate::history::History;
 use crate::history::format::{FileUse, FileUses, Outcome, Test};
