@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Raised when the shape of the output changes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Of each list so many lines are shown.
 const SHOWN: usize = 30;
 
