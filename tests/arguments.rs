@@ -1,9 +1,7 @@
 //! What `edgewise cc` does with each kind of arguments: as the real compiler
 //! does, and each unit is analysed or listed as not analysed.
 
-mod support;
-
-use support::compare::{Bench, Ours, compilers, has_tool};
+use crate::support::compare::{Bench, Ours, compilers, has_tool};
 
 const MAIN: &str = "#include \"dir/a.h\"\nint other(void);\nint main(int argc, char **argv)\n{\n    \
     (void)argv;\n    if (argc > 1)\n        return A;\n    return other() - 2;\n}\n";
@@ -224,7 +222,8 @@ fn files_beside_the_object() {
         for compiler in compilers() {
             let plain = bench.plain(compiler, line);
             let ours = bench.ours(compiler, line);
-            let names = |o: &support::compare::Outcome| o.files.keys().cloned().collect::<Vec<_>>();
+            let names =
+                |o: &crate::support::compare::Outcome| o.files.keys().cloned().collect::<Vec<_>>();
             assert_eq!(names(&ours.outcome), names(&plain), "{compiler} {line}");
             assert!(ours.is_analysed("main.c"));
         }

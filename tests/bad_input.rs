@@ -1,10 +1,8 @@
 //! What goes wrong goes wrong clearly, and nothing looks clean because of it.
 
-mod support;
-
+use crate::support::{Project, sample};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use support::{Project, sample};
 
 const SOURCE: &str = "\
 #include <stdlib.h>

@@ -1,12 +1,10 @@
 //! Real builds with `edgewise` in the place of the compiler: make, CMake, Meson,
 //! autotools, ccache.
 
-mod support;
-
+use crate::support::Project;
+use crate::support::compare::has_tool;
 use std::path::Path;
 use std::process::{Command, Output};
-use support::Project;
-use support::compare::has_tool;
 
 const MAIN: &str = "#include <stdio.h>\nint part(int n);\nint main(int argc, char **argv)\n{\n    \
     (void)argv;\n    printf(\"%d\\n\", part(argc));\n    return argc > 5;\n}\n";

@@ -1,7 +1,6 @@
 //! Who calls whom, whose address is taken, and what runs without being called.
 
-#[path = "support/graph_text.rs"]
-mod graph_text;
+use crate::support::graph_text;
 
 use edgewise::cfg::unit::Analysis;
 use graph_text::analyse;

@@ -1,12 +1,10 @@
 //! Tests inside one process, with a row for each.
 
-mod support;
-
+use crate::support::Project;
 use edgewise::trace::collect::{Collector, Rows, TestTrace};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
-use support::Project;
 
 const HEADER: &str = include_str!("../instrument-runtime/edgewise.h");
 const CASES: &str = include_str!("cases/cases.c");

@@ -1,9 +1,7 @@
 //! What selects what, both ways: every row of the safety rules that an edit
 //! can cause, on real compiled programs.
 
-mod support;
-
-use support::Project;
+use crate::support::Project;
 
 const NONE: [&str; 0] = [];
 

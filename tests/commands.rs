@@ -1,10 +1,8 @@
 //! `edgewise instrument` and `edgewise cfg`.
 
-mod support;
-
+use crate::support::Project;
 use edgewise::trace::collect::Collector;
 use std::process::Command;
-use support::Project;
 
 const MAIN: &str = "\
 int twice(int n);

@@ -1,12 +1,10 @@
 //! Where the compiler, the disk or the source is in trouble, the real compiler's
 //! behaviour and exit code, and one line of ours at most.
 
-mod support;
-
+use crate::support::Project;
+use crate::support::compare::{Bench, compilers};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
-use support::Project;
-use support::compare::{Bench, compilers};
 
 const SOURCE: &str = "int f(int n)\n{\n    if (n)\n        return 1;\n    return 0;\n}\n";
 

@@ -1,12 +1,10 @@
 //! `edgewise doctor`: at every stage of a project it says what is there, what is not, and
 //! what to do.
 
-mod support;
-
+use crate::support::Project;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
-use support::Project;
 
 const OK: i32 = 0;
 const HISTORY_UNUSABLE: i32 = 3;

@@ -3,10 +3,8 @@
 //! that selects who came in there and nobody else, from sources and from the
 //! build.
 
-mod support;
-
+use crate::support::Project;
 use std::collections::BTreeSet;
-use support::Project;
 
 const MAIN: &str = r#"
 #include <dlfcn.h>

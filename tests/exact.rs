@@ -3,10 +3,8 @@
 //!
 //! `EDGEWISE_SEEDS=N` looks at N generated programs instead of a few.
 
-#[path = "paths/check.rs"]
-mod check;
-#[path = "support/generator/mod.rs"]
-mod generator;
+use crate::paths::check;
+use crate::support::generator;
 
 use check::Logged;
 use edgewise::trace::collect::{Collector, TestTrace};

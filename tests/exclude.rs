@@ -1,10 +1,8 @@
 //! `[exclude]`: changes in driver, set-up and oracle code do not select and are
 //! listed; everything else is compared as ever.
 
-mod support;
-
+use crate::support::Project;
 use serde_json::Value;
-use support::Project;
 
 const NONE: [&str; 0] = [];
 

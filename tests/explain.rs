@@ -1,10 +1,8 @@
 //! `edgewise explain` and `select --explain`: why a test is selected, why another may be
 //! skipped, and whom a function or a line concerns.
 
-mod support;
-
+use crate::support::Project;
 use serde_json::Value;
-use support::Project;
 
 const MAIN: &str = r#"
 #include <stdio.h>

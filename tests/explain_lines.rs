@@ -1,11 +1,9 @@
 //! `edgewise explain FILE:LINE` where no code begins, and reasons that name what is behind
 //! a change: a macro, a declaration, an input of a test.
 
-mod support;
-
+use crate::support::Project;
 use serde_json::Value;
 use std::process::Command;
-use support::Project;
 
 const CONFIG: &str = r#"#ifndef CONFIG_H
 #define CONFIG_H

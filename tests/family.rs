@@ -4,13 +4,11 @@
 //!
 //! `EDGEWISE_SEEDS=N` looks at N programs instead of a few, `A..B` at a part of them.
 
-#[path = "support/generator/mod.rs"]
-mod generator;
-mod support;
+use crate::support::generator;
 
+use crate::support::Project;
 use generator::{Options, Random, edit, program, seeds};
 use std::collections::BTreeSet;
-use support::Project;
 
 /// How many programs are looked at unless somebody asks for more.
 const USUAL: u64 = 8;

@@ -1,8 +1,7 @@
 //! Whatever way a process takes to a file of the project, it is recorded, or
 //! the record is known not to be complete. Real processes.
 
-mod support;
-
+use crate::support::Project;
 use edgewise::suite::keeper::Report;
 use edgewise::suite::preload::{self, Preload};
 use edgewise::trace::uses::{self, First, Room, Use, Uses};
@@ -12,7 +11,6 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
-use support::Project;
 
 const ESCAPES: &str = include_str!("files/escapes.c");
 

@@ -1,11 +1,9 @@
 //! Summaries, annotations and results of analyses for other tools: `--format markdown`,
 //! `annotations` and `sarif`, and `--markdown`.
 
-mod support;
-
+use crate::support::Project;
 use regex::Regex;
 use serde_json::Value;
-use support::Project;
 
 /// What GitHub makes of a Markdown text, by a port of its own renderer.
 fn rendered(text: &str) -> String {
@@ -191,7 +189,7 @@ fn annotations_name_the_line_and_the_tests_behind_it() {
 
     // GitHub takes names of files from the root of the repository.
     let whole = Project::empty();
-    support::copy(project.root(), &whole.path("part/of, it"));
+    crate::support::copy(project.root(), &whole.path("part/of, it"));
     whole.write(".git/HEAD", "ref: refs/heads/main\n");
     let mut command = whole.command();
     command.current_dir(whole.path("part/of, it"));

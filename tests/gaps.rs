@@ -1,9 +1,7 @@
 //! `edgewise gaps`: changed code that no test reaches.
 
-mod support;
-
+use crate::support::Project;
 use serde_json::Value;
-use support::Project;
 
 const MAIN: &str = "\
 #include <stdlib.h>

@@ -2,10 +2,8 @@
 //!
 //! `EDGEWISE_SEEDS=N` looks at N programs instead of a few.
 
-#[path = "support/generator/mod.rs"]
-mod generator;
+use crate::support::generator;
 
-#[path = "generator/build.rs"]
 mod build;
 
 use build::{Builder, CLANG_O0, CLANG_O2, Compiler, DEFINED, GCC_O0, GCC_O2, SANITIZED};

@@ -1,11 +1,9 @@
 //! How much is noted, where that is not the usual: entries alone, entries
 //! counted, sources that are left alone, and programs that leave no trace.
 
-mod support;
-
+use crate::support::Project;
 use edgewise::trace::collect::{Collector, TestTrace};
 use std::process::Command;
-use support::Project;
 
 const SOURCE: &str = "\
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 //! One procedure in, its graph out.
 
-#[path = "support/graph_text.rs"]
-mod graph_text;
+use crate::support::graph_text;
 
 use graph_text::graph;
 

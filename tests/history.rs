@@ -1,12 +1,10 @@
 //! The history of a project: merged, asked, exported, written by several.
 
-mod support;
-
+use crate::support::{Project, sample};
 use edgewise::history::{History, Row};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use support::{Project, sample};
 
 /// Everything that a history says of its tests.
 fn contents(path: &Path) -> BTreeMap<String, (String, Vec<Row>)> {

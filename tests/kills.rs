@@ -3,14 +3,12 @@
 //!
 //! `EDGEWISE_KILLS=N` kills each of them N times instead of a few.
 
-mod support;
-
+use crate::support::Project;
 use edgewise::history::{History, Row};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
-use support::Project;
 
 /// How often is killed unless somebody asks for more.
 const USUAL: u64 = 18;

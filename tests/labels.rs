@@ -1,10 +1,8 @@
 //! Labels: what means the same has the same fingerprint, and what can mean
 //! something else has another one.
 
-#[path = "support/generator/mod.rs"]
-mod generator;
-#[path = "support/graph_text.rs"]
-mod graph_text;
+use crate::support::generator;
+use crate::support::graph_text;
 
 use edgewise::cfg::unit::{self, Analysis, Known};
 use edgewise::frontend;

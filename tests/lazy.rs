@@ -1,18 +1,12 @@
 //! What is not preprocessed again is what it was: after any edit the answer is
 //! the one that preprocessing everything gives. And only what changed costs.
 
-#[path = "support/generator/random.rs"]
-#[allow(dead_code)]
-mod random;
-mod support;
-
-#[path = "lazy/headers.rs"]
 mod headers;
 
+use crate::support::Project;
+use crate::support::generator::Random;
 use headers::Headers;
-use random::Random;
 use std::time::Duration;
-use support::Project;
 
 /// Files are known by their stamps once they are older than this.
 const SETTLED: Duration = Duration::from_millis(2300);

@@ -1,8 +1,6 @@
 //! `compile_commands.json`: what a build system would compile, before it does.
 
-mod support;
-
-use support::Project;
+use crate::support::Project;
 
 const MAIN: &str = "\
 int helper(int n)

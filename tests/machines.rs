@@ -1,11 +1,9 @@
 //! Machines other than the one we are on.
 
-mod support;
-
+use crate::support::Project;
 use edgewise::trace::collect::Collector;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
-use support::Project;
 
 const SOURCE: &str = "\
 #include <signal.h>

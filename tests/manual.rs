@@ -3,18 +3,15 @@
 //!
 //! `EDGEWISE_MANUAL=write` puts what commands really print into the pages.
 
-#[path = "support/page.rs"]
-mod page;
-mod support;
-#[path = "support/terminal.rs"]
-mod terminal;
+use crate::support::page;
+use crate::support::terminal;
 
+use crate::support::{Project, copy, testdata};
 use edgewise::cli::config::Config;
 use page::{Kind, Page, exchanges, matches};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{Project, copy, testdata};
 
 /// How a study of hours is repeated, which is not done here.
 const HOURS: &str = "docs/evidence.md";

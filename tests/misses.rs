@@ -2,12 +2,10 @@
 //! name it was found by: it must select the tests that behave differently,
 //! from sources and from a build.
 
-#[path = "misses/declared.rs"]
 mod declared;
-mod support;
 
-use support::Project;
-use support::misses::{ALL, MAKEFILE, Miss, main_with};
+use crate::support::Project;
+use crate::support::misses::{ALL, MAKEFILE, Miss, main_with};
 
 #[test]
 fn elvis_keeps_its_value() {

@@ -2,11 +2,9 @@
 //! nobody thought, and some that it selected too much for. Each stays here under the name it was
 //! found by.
 
-mod support;
-
+use crate::support::Project;
+use crate::support::misses::Miss;
 use std::path::Path;
-use support::Project;
-use support::misses::Miss;
 
 /// A project with its own settings and tests, recorded.
 fn recorded(ignore: &str, tests: &str, files: &[(&str, &str)]) -> Miss {
@@ -168,7 +166,7 @@ fn a_project_behind_a_link() {
 
     // Where the link leads elsewhere, what is there counts.
     let other = Project::empty();
-    support::copy(project.root(), other.root());
+    crate::support::copy(project.root(), other.root());
     other.edit("include/twice.h", "return n + n;", "return n * 3;");
     std::fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink(other.root(), &link).unwrap();

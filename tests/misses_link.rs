@@ -1,10 +1,8 @@
 //! Edits that edgewise once selected too little for, by what programs are linked
 //! from and loaded with. Each stays here under the name it was found by.
 
-mod support;
-
-use support::Project;
-use support::misses::{ALL, MAKEFILE, Miss, main_with};
+use crate::support::Project;
+use crate::support::misses::{ALL, MAKEFILE, Miss, main_with};
 
 /// A project of its own with a list of tests, recorded.
 fn recorded(tests: &str, files: &[(&str, &str)]) -> Miss {

@@ -7,19 +7,15 @@
 //! one too many. For every tenth mutant the selection from a build is checked
 //! too: it must have no miss, and the one from the sources must contain it.
 
-mod support;
+use crate::support::mutants;
+pub mod plain;
 
-#[path = "support/mutants/mod.rs"]
-mod mutants;
-#[path = "oracle/plain.rs"]
-mod plain;
-
+use crate::support::Project;
 use mutants::{Kind, Mutant, Source};
 use plain::{Outcome, Plain, SHORT_TIMEOUT, TIMEOUT, Test};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use support::Project;
 
 /// How many mutants of each kind are tried.
 const WANTED: [(Kind, usize); 25] = [
@@ -100,7 +96,7 @@ struct Baseline {
 
 impl Baseline {
     fn record() -> Self {
-        let recorded = support::sample();
+        let recorded = crate::support::sample();
         recorded.record();
         assert_eq!(select(&recorded, &[]), BTreeSet::new(), "nothing changed");
 
@@ -118,7 +114,8 @@ impl Baseline {
 fn sources(plain: &Plain) -> Vec<Source> {
     let mut files = Vec::new();
     for directory in ["include", "lib", "src"] {
-        for entry in std::fs::read_dir(support::testdata("sample").join(directory)).unwrap() {
+        for entry in std::fs::read_dir(crate::support::testdata("sample").join(directory)).unwrap()
+        {
             let name = entry.unwrap().file_name().into_string().unwrap();
             files.push(format!("{directory}/{name}"));
         }

@@ -1,12 +1,10 @@
 //! What `edgewise select` prints for others: fed back to the real runners it runs
 //! the selected tests and no others, whatever their names are.
 
-mod support;
-
+use crate::support::Project;
 use regex::Regex;
 use serde_json::Value;
 use std::process::{Command, Output, Stdio};
-use support::Project;
 
 const MAIN: &str = r#"
 #include <stdio.h>

@@ -2,8 +2,7 @@
 //! real programs, built with probes, run, changed and compared. What is
 //! expected is in `testdata/papers`.
 
-mod support;
-
+use crate::support::{Project, copy, testdata};
 use edgewise::cfg::format::{Graph, NodeKind, RawRecord};
 use edgewise::history::History;
 use edgewise::ids::NodeId;
@@ -11,7 +10,6 @@ use edgewise::report::graph;
 use edgewise::select::explain::edge_name;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
-use support::{Project, copy, testdata};
 
 #[derive(Deserialize)]
 struct Example {

@@ -4,11 +4,8 @@
 //! `EDGEWISE_SEEDS=N` looks at N generated programs instead of a few, `A..B` at a
 //! part of them.
 
-#[path = "paths/check.rs"]
-mod check;
-#[path = "support/generator/mod.rs"]
-mod generator;
-mod support;
+pub mod check;
+use crate::support::generator;
 
 use check::{Logged, opaque, steps};
 use generator::{Options, program, seeds};
@@ -85,7 +82,7 @@ fn every_step_of_generated_programs_is_an_edge() {
 
 #[test]
 fn every_step_of_the_sample_is_an_edge() {
-    let project = support::sample();
+    let project = crate::support::sample();
     let root = project.root();
     let mut sources = Vec::new();
     for folder in ["src", "lib"] {
@@ -146,7 +143,7 @@ int main(int argc, char **argv)
     return 0;
 }
 "#;
-    let project = support::Project::of_source(source, &[("caught", ""), ("passed", "x")]);
+    let project = crate::support::Project::of_source(source, &[("caught", ""), ("passed", "x")]);
     project.write("Makefile", "prog: main.c\n\t$(CC) -O0 -w -o prog main.c\n");
     project.ok(&["build", "--granularity", "path"]);
     project.ok(&["run"]);

@@ -1,8 +1,7 @@
 //! RECOVER: after each change only the selected tests run, and the history is
 //! that of the new version for all tests.
 
-mod support;
-
+use crate::support::{Project, testdata};
 use edgewise::cfg::format::{Graph, NodeKind, RawRecord};
 use edgewise::history::History;
 use edgewise::ids::{NodeId, ProcIx};
@@ -11,7 +10,6 @@ use edgewise::select::pairs::{Because, PairGraph};
 use edgewise::select::version::UnitVersion;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use support::{Project, testdata};
 
 type Matrix = BTreeMap<String, BTreeSet<String>>;
 

@@ -2,15 +2,13 @@
 //! markup, and that they say what is missing. How they look and work in a browser,
 //! `scripts/report-browser` tries out.
 
-mod support;
-
+use crate::support::{Project, sample};
 use edgewise::report::html::{
     self, Change, File, FileProcedure, Group, LineState, Site, Test, Verdict,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use support::{Project, sample};
 
 /// The pages of a report by their names.
 fn pages(directory: &Path) -> BTreeMap<String, String> {

@@ -1,11 +1,9 @@
 //! Identical input, identical bytes.
 
-mod support;
-
+use crate::support::{Project, sample};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
-use support::{Project, sample};
 
 /// Objects, archives and programs below a directory.
 fn built(directory: &Path, into: &mut BTreeMap<String, Vec<u8>>, prefix: &str) {
@@ -54,7 +52,7 @@ fn a_history_works_in_another_directory() {
     let first = sample();
     first.record();
     let second = Project::empty();
-    support::copy(first.root(), second.root());
+    crate::support::copy(first.root(), second.root());
     drop(first);
     assert!(second.selected().is_empty());
     second.edit("lib/stats.c", "(values[middle - 1] + values[middle]) / 2.0", "0.5");

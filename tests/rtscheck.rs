@@ -13,15 +13,13 @@
 //!
 //! `EDGEWISE_SEEDS=N` looks at N projects instead of a few.
 
-#[path = "support/generator/mod.rs"]
-mod generator;
-mod support;
+use crate::support::generator;
 
+use crate::support::Project;
 use generator::{Options, Program, Random, edit, program};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use support::Project;
 
 const USUAL: u64 = 2;
 const REVISIONS: usize = 20;

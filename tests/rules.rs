@@ -2,10 +2,8 @@
 //! sources and from a build. `tests/changes.rs` has the rows about edits of code
 //! that need no more than two units; here are all others.
 
-mod support;
-
-use support::Project;
-use support::rules::{ALL, Recorded};
+use crate::support::Project;
+use crate::support::rules::{ALL, Recorded};
 
 const NONE: [&str; 0] = [];
 

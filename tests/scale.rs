@@ -4,7 +4,6 @@
 //! not ending.
 
 #[macro_use]
-#[path = "scale/shapes.rs"]
 mod shapes;
 
 use edgewise::cfg::format::{Detail, Granularity};

@@ -1,11 +1,9 @@
 //! `edgewise run --shadow`: everything runs, and a selection that nobody follows
 //! is held against what happened.
 
-mod support;
-
+use crate::support::{Project, sample};
 use serde_json::Value;
 use std::process::Output;
-use support::{Project, sample};
 
 const SOURCE: &str = r#"
 #include <stdio.h>

@@ -1,12 +1,10 @@
 //! Completions in real shells, and manual pages in the formatter of `man`.
 
-mod support;
-#[path = "support/terminal.rs"]
-mod terminal;
+use crate::support::terminal;
 
+use crate::support::Project;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use support::Project;
 use terminal::Terminal;
 
 const MAIN: &str = "int main(void)\n{\n    return 0;\n}\n";

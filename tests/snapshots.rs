@@ -1,14 +1,12 @@
 //! What every command prints, on the bundled sample: files in `tests/snapshots/`, one for each
-//! command. `UPDATE=1 cargo test --test snapshots` writes them anew; look at the difference in git.
+//! command. `UPDATE=1 cargo test snapshots::` writes them anew; look at the difference in git.
 
-mod support;
-
+use crate::support::{Project, sample};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use support::{Project, sample};
 
 /// Lines of an export that are kept.
 const HEAD: usize = 20;
@@ -136,7 +134,7 @@ impl Snapshots {
         }
         assert!(
             wrong.is_empty(),
-            "{}\nIf that is as it should be: UPDATE=1 cargo test --test snapshots",
+            "{}\nIf that is as it should be: UPDATE=1 cargo test snapshots::",
             wrong.concat()
         );
     }
@@ -206,7 +204,7 @@ fn commands_on_the_sample() {
     at.check("init", &["init", "--force"]);
     at.check_file("init-file", "edgewise.toml");
     // Several jobs would print in any order.
-    let config = std::fs::read_to_string(support::testdata("sample/edgewise.toml")).unwrap();
+    let config = std::fs::read_to_string(crate::support::testdata("sample/edgewise.toml")).unwrap();
     let config =
         config.replace("make -j2", "make -s").replace("README.md\"", "README.md\", \"out/**\"");
     at.project.write("edgewise.toml", &config);

@@ -1,10 +1,9 @@
 //! Real runners on small real projects: the tests that we list are those that the
 //! runner lists, and what becomes of each is what becomes of it there.
 
-#[path = "suites/running.rs"]
 mod running;
-mod support;
 
+use crate::support::Project;
 use edgewise::cli::config::Config;
 use edgewise::history::format::Outcome;
 use edgewise::suite::TestCase;
@@ -12,7 +11,6 @@ use regex::Regex;
 use running::run_all;
 use std::collections::{BTreeMap, HashMap};
 use std::process::Command;
-use support::Project;
 
 const MAIN: &str = "int main(int argc, char **argv) { (void)argv; return argc > 1; }\n";
 

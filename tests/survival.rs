@@ -1,11 +1,9 @@
 //! Whatever becomes of its processes, a test keeps all its edges or is known
 //! to be unclean. Real processes, really killed.
 
-mod support;
-
+use crate::support::Project;
 use std::process::Command;
 use std::sync::{RwLock, RwLockReadGuard};
-use support::Project;
 
 const ENDS: &str = include_str!("survival/ends.c");
 const PROCESSES: &str = include_str!("survival/processes.c");

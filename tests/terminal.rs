@@ -1,11 +1,9 @@
 //! What people see: colours, the width of a terminal, and names that would command it.
 
-mod support;
-#[path = "support/terminal.rs"]
-mod terminal;
+use crate::support::terminal;
 
+use crate::support::Project;
 use std::process::{Command, Output};
-use support::Project;
 use terminal::{Terminal, plain};
 
 const MAIN: &str = "\

@@ -1,9 +1,7 @@
 //! Traces that nothing can lose: real processes, really killed.
 
-mod support;
-
+use crate::support::Project;
 use std::collections::BTreeSet;
-use support::Project;
 
 /// The source lines of nodes that a test reached, by its rows.
 fn lines_reached(project: &Project, test: &str) -> BTreeSet<u32> {

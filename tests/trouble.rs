@@ -1,13 +1,11 @@
 //! Tests, runners and disks that misbehave: a clear error or a failed test with
 //! its reason, the history intact, and nothing that looks clean and is not.
 
-mod support;
-
+use crate::support::Project;
 use edgewise::history::History;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
-use support::Project;
 
 const SOURCE: &str = "int main(int argc, char **argv)\n{\n    return argc > 2;\n}\n";
 

@@ -1,11 +1,9 @@
 //! Programs that were linked or built where edgewise did not see it, and that a
 //! test runs beside traced ones: each of these edits once selected nothing.
 
-mod support;
-
+use crate::support::Project;
 use std::path::Path;
 use std::process::Command;
-use support::Project;
 
 /// A traced program, and objects for others. Nothing but the traced one is made
 /// by `edgewise build`; a unit is part of all of them.

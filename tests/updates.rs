@@ -4,20 +4,16 @@
 //!
 //! `EDGEWISE_SEEDS=N` makes the chain N versions long.
 
-mod support;
-
-#[path = "support/mutants/mod.rs"]
-mod mutants;
 #[allow(dead_code)]
-#[path = "oracle/plain.rs"]
-mod plain;
+use crate::oracle::plain;
+use crate::support::mutants;
 
+use crate::support::Project;
 use mutants::{Kind, Source};
 use plain::{Outcome, Plain, TIMEOUT, Test};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use support::Project;
 
 const USUAL: usize = 30;
 const SELECTIVE: usize = 10;
@@ -58,7 +54,7 @@ struct Chain {
 
 impl Chain {
     fn begin() -> Self {
-        let project = support::sample();
+        let project = crate::support::sample();
         project.record();
         let plain = Plain::sample();
         let tests = plain::tests(&plain.read("tests/list"));
@@ -176,7 +172,7 @@ impl Chain {
 
     /// The same with one that is built and run elsewhere, with all probes.
     fn compare_elsewhere(&self, title: &str) -> Value {
-        let elsewhere = support::sample();
+        let elsewhere = crate::support::sample();
         for file in self.originals.keys() {
             elsewhere.write(file, &self.project.read(file));
         }

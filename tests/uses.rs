@@ -1,9 +1,7 @@
 //! Files that tests and builds use: who reads a file is selected when it changes,
 //! and nobody else.
 
-mod support;
-
-use support::Project;
+use crate::support::Project;
 
 /// A calculator from a grammar, with tests that are shell scripts.
 fn calculator() -> Project {

@@ -1,10 +1,8 @@
 //! Versions in sequence, branches and reverts: the rows of a version that was
 //! there before are found again.
 
-mod support;
-
+use crate::support::Project;
 use serde_json::Value;
-use support::Project;
 
 const MAIN: &str = "\
 #include <stdlib.h>

@@ -1,9 +1,7 @@
 //! The user sees the real compiler's words, all of them and no others, and they
 //! decide whether a build fails.
 
-mod support;
-
-use support::compare::{Bench, compilers};
+use crate::support::compare::{Bench, compilers};
 
 const STRICT: &str = "-Wall -Wextra -Werror -Wimplicit-fallthrough -Wswitch -Wswitch-enum \
     -Wreturn-type -Wunused -Wmisleading-indentation -Wdeclaration-after-statement -Wshadow \

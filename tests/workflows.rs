@@ -2,10 +2,9 @@
 //! caches as the services hand them on. What is ignored here is the same with tools that others wrote, which
 //! `scripts/real-workflows` installs.
 
-#[path = "support/ci/mod.rs"]
-mod ci;
-mod support;
+use crate::support::ci;
 
+use crate::support::{copy, testdata};
 use ci::Fate::{self, Failure, Skipped, Success};
 use ci::github::{Event, Github};
 use ci::gitlab::Gitlab;
@@ -13,7 +12,6 @@ use ci::real::{Act, GitlabCiLocal};
 use ci::{Origin, strings, yaml};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use support::{copy, testdata};
 
 fn workflow(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/ci").join(name)

@@ -1,7 +1,7 @@
 //! A project whose units find their headers in many ways, and edits of these.
 
-use crate::random::Random;
 use crate::support::Project;
+use crate::support::generator::Random;
 use serde_json::Value;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;

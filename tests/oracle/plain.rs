@@ -4,7 +4,7 @@
 //! test is started directly, without the script that compares its output, so
 //! that stdout, stderr and exit status are seen as they are.
 
-use super::support::{self, Project};
+use crate::support::{self, Project};
 use std::fs::File;
 use std::os::unix::fs::symlink;
 use std::os::unix::process::{CommandExt, ExitStatusExt};

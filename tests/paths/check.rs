@@ -1,7 +1,5 @@
 //! Programs that keep a log of nodes.
 
-#![allow(dead_code)]
-
 use edgewise::trace::collect::{Collector, TestTrace};
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -21,11 +21,10 @@ pub struct Bench {
     files: Vec<(&'static str, String)>,
 }
 
-/// One run of ours: what it left, what it logged, and where.
+/// One run of ours: what it left, and what it logged.
 pub struct Ours {
     pub outcome: Outcome,
     pub log: String,
-    pub project: Project,
 }
 
 impl Ours {
@@ -84,7 +83,7 @@ impl Bench {
             .env("EDGEWISE_BUILD_LOG", log.path())
             .env_remove("EDGEWISE_TRACE");
         let outcome = run(&mut command, project.root());
-        Ours { outcome, log: std::fs::read_to_string(log.path()).unwrap(), project }
+        Ours { outcome, log: std::fs::read_to_string(log.path()).unwrap() }
     }
 
     /// Both must leave the same. What ours did.

@@ -1,7 +1,5 @@
 //! The graph of a procedure as text, for tests.
 
-#![allow(dead_code)]
-
 use edgewise::cfg::format::{Graph, NodeKind};
 use edgewise::cfg::unit;
 use edgewise::frontend;

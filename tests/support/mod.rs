@@ -1,11 +1,15 @@
 //! A project in a temporary directory, and edgewise run in it.
 
-#![allow(dead_code)]
-
+pub mod ci;
 pub mod compare;
+pub mod generator;
+pub mod graph_text;
 pub mod misses;
+pub mod mutants;
+pub mod page;
 mod reached;
 pub mod rules;
+pub mod terminal;
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};

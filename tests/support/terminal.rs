@@ -1,7 +1,5 @@
 //! A terminal of a given width, with a program in it.
 
-#![allow(dead_code)]
-
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};

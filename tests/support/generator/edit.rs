@@ -120,6 +120,7 @@ pub struct Edit {
     /// The procedure, file or declared thing that was edited.
     pub place: String,
     /// Lines that went and lines that came, with their files.
+    #[expect(dead_code, reason = "for those who read why a test failed")]
     pub description: String,
     pub effect: Effect,
 }

@@ -24,7 +24,6 @@ pub const NO_UNIT: usize = usize::MAX;
 pub struct Maker<'a> {
     pub program: &'a Program,
     pub random: &'a mut Random,
-    pub procedure: Id,
     pub unit: usize,
     pub rank: u32,
     pub pure: bool,
@@ -74,7 +73,6 @@ impl<'a> Maker<'a> {
         Self {
             program,
             random,
-            procedure: procedure.id,
             // What is in the common header sees nothing of any unit.
             unit: if procedure.linkage == Linkage::Inline { NO_UNIT } else { procedure.unit },
             rank: procedure.rank,

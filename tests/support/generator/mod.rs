@@ -20,8 +20,6 @@
 //! `print*` write it as C, and `edit*` change it.
 
 // Each test that uses this uses a part of it.
-#![allow(dead_code, unused_imports)]
-
 mod check;
 mod check_expr;
 mod edit;
@@ -53,7 +51,7 @@ pub fn seeds(usual: u64) -> std::ops::Range<u64> {
 }
 
 pub use check::is_valid;
-pub use edit::{Edit, EditKind, Effect, edit, edit_of_kind};
+pub use edit::{EditKind, Effect, edit, edit_of_kind};
 pub use make::program;
 pub use options::{Construct, Options};
 pub use program::Program;

@@ -273,10 +273,6 @@ impl Program {
         self.structs.iter().find(|defined| defined.id == id).expect("a struct")
     }
 
-    pub fn enum_of(&self, id: Id) -> &Enum {
-        self.enums.iter().find(|defined| defined.id == id).expect("an enum")
-    }
-
     pub fn fresh(&mut self) -> Id {
         self.next += 1;
         self.next

@@ -250,12 +250,12 @@ pub enum Expr {
     Text(usize, Box<Expr>),
 }
 
-/// Parts of an expression or statement, in the order of the text. One body for
-/// both kinds of reference: a `match` adapts to what `self` is.
+/// Parts of an expression, in the order of the text. One body for both kinds of
+/// reference: a `match` adapts to what `self` is.
 macro_rules! parts {
-    ($expr:ident, $statement:ident, $($mutable:tt)?) => {
+    ($name:ident, $($mutable:tt)?) => {
         impl Expr {
-            pub fn $expr(&$($mutable)? self)
+            pub fn $name(&$($mutable)? self)
                 -> (Vec<&$($mutable)? Expr>, Option<&$($mutable)? Block>) {
                 let mut all: Vec<&$($mutable)? Expr> = Vec::new();
                 let mut block = None;
@@ -292,50 +292,58 @@ macro_rules! parts {
                 (all, block)
             }
         }
-
-        impl Statement {
-            pub fn $statement(&$($mutable)? self)
-                -> (Vec<&$($mutable)? Expr>, Vec<&$($mutable)? Block>) {
-                let mut exprs: Vec<&$($mutable)? Expr> = Vec::new();
-                let mut blocks: Vec<&$($mutable)? Block> = Vec::new();
-                match self {
-                    Statement::Empty | Statement::Case(_) | Statement::Default
-                    | Statement::Fallthrough | Statement::Break | Statement::Continue
-                    | Statement::Goto { .. } | Statement::Label(_) | Statement::Pragma(_) => {}
-                    Statement::Expr(a) | Statement::Emit(a) | Statement::Throw(a)
-                    | Statement::Exit { status: a, .. } => exprs.push(a),
-                    Statement::Return(value) => exprs.extend(value),
-                    Statement::Declare(declare) => exprs.extend(&$($mutable)? declare.init),
-                    Statement::If(a, then, other) => {
-                        exprs.push(a);
-                        blocks.push(then);
-                        blocks.extend(other);
-                    }
-                    Statement::Loop(_, head, body) => {
-                        exprs.extend(&$($mutable)? head.init);
-                        exprs.extend(&$($mutable)? head.test);
-                        exprs.extend(&$($mutable)? head.step);
-                        blocks.push(body);
-                    }
-                    Statement::Count(_, a, body) | Statement::Switch(a, body) => {
-                        exprs.push(a);
-                        blocks.push(body);
-                    }
-                    Statement::Block(body) => blocks.push(body),
-                    Statement::MacroCall(_, list) => exprs.extend(list),
-                    Statement::Special(_, _, list, inner) => {
-                        exprs.extend(list);
-                        blocks.extend(inner);
-                    }
-                }
-                (exprs, blocks)
-            }
-        }
     };
 }
 
-parts!(parts, parts,);
-parts!(parts_mut, parts_mut, mut);
+parts!(parts,);
+parts!(parts_mut, mut);
+
+impl Statement {
+    /// Parts of a statement, in the order of the text.
+    pub fn parts_mut(&mut self) -> (Vec<&mut Expr>, Vec<&mut Block>) {
+        let mut exprs: Vec<&mut Expr> = Vec::new();
+        let mut blocks: Vec<&mut Block> = Vec::new();
+        match self {
+            Statement::Empty
+            | Statement::Case(_)
+            | Statement::Default
+            | Statement::Fallthrough
+            | Statement::Break
+            | Statement::Continue
+            | Statement::Goto { .. }
+            | Statement::Label(_)
+            | Statement::Pragma(_) => {}
+            Statement::Expr(a)
+            | Statement::Emit(a)
+            | Statement::Throw(a)
+            | Statement::Exit { status: a, .. } => exprs.push(a),
+            Statement::Return(value) => exprs.extend(value),
+            Statement::Declare(declare) => exprs.extend(&mut declare.init),
+            Statement::If(a, then, other) => {
+                exprs.push(a);
+                blocks.push(then);
+                blocks.extend(other);
+            }
+            Statement::Loop(_, head, body) => {
+                exprs.extend(&mut head.init);
+                exprs.extend(&mut head.test);
+                exprs.extend(&mut head.step);
+                blocks.push(body);
+            }
+            Statement::Count(_, a, body) | Statement::Switch(a, body) => {
+                exprs.push(a);
+                blocks.push(body);
+            }
+            Statement::Block(body) => blocks.push(body),
+            Statement::MacroCall(_, list) => exprs.extend(list),
+            Statement::Special(_, _, list, inner) => {
+                exprs.extend(list);
+                blocks.extend(inner);
+            }
+        }
+        (exprs, blocks)
+    }
+}
 
 impl Block {
     pub fn of(statements: Vec<Statement>) -> Self {

@@ -1,0 +1,79 @@
+//! All tests, as one program: sixty of them take longer to link than to run, and the
+//! last test of each would keep a core waiting.
+
+mod support;
+
+mod arguments;
+mod bad_input;
+mod builds;
+mod calls;
+mod cases;
+mod changes;
+mod commands;
+mod compiler_trouble;
+mod doctor;
+mod entries;
+mod exact;
+mod exclude;
+mod explain;
+mod explain_lines;
+mod family;
+mod files;
+mod formats;
+mod gaps;
+mod generator;
+mod granularity;
+mod graphs;
+mod history;
+mod kills;
+mod labels;
+mod layers;
+mod lazy;
+mod listed;
+mod machines;
+mod manual;
+mod misses;
+mod misses_files;
+mod misses_link;
+mod not_c;
+mod oracle;
+mod outputs;
+mod papers;
+mod paths;
+mod reachability;
+mod recover;
+mod report;
+mod reproducible;
+mod rtscheck;
+mod rules;
+mod scale;
+mod shadow;
+mod shells;
+mod snapshots;
+mod suites;
+mod survival;
+mod terminal;
+mod traces;
+mod trouble;
+mod unseen;
+mod updates;
+mod uses;
+mod versions;
+mod warnings;
+mod workflows;
+
+/// What is not named above would never run, and nobody would notice.
+#[test]
+fn every_file_of_tests_is_part_of_this_program() {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let named: Vec<&str> = include_str!("main.rs").lines().collect();
+    let mut found = 0;
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if let Some(name) = name.strip_suffix(".rs").filter(|name| *name != "main") {
+            assert!(named.contains(&&*format!("mod {name};")), "tests/{name}.rs is not in main.rs");
+            found += 1;
+        }
+    }
+    assert!(found > 50, "found only {found} files");
+}
