@@ -378,6 +378,10 @@ fn a_directory_of_sources_with_another_name() {
     // The command that links it names its source.
     project.write("lib/one.c", SOURCE);
     project.ok(&["build"]);
+    let built = project.ok(&["select", "--from-build"]);
+    assert_eq!(built.lines().count(), 3, "the other program was not made anew");
+    ["one", "two"].iter().for_each(|name| std::fs::remove_file(project.path(name)).unwrap());
+    project.ok(&["build"]);
     assert_eq!(project.ok(&["select", "--from-build"]), "t/none\nt/some\n");
     project.ok(&["test"]);
     assert!(project.selected().is_empty());

@@ -331,7 +331,7 @@ fn a_program_that_is_not_what_its_sources_would_make() {
     project.ok(&["test"]);
     assert!(!assert_says(&project, OK, &[]).contains("since the last run"));
     std::fs::rename(project.path("main.c"), project.path("main.out")).unwrap();
-    assert_says(&project, OK, &["  prog: main.c, which it was built from, is gone\n"]);
+    assert_says(&project, OK, &["  prog: built from main.c, which is gone\n"]);
 }
 
 #[test]
@@ -354,6 +354,7 @@ fn a_program_that_is_gone() {
     // Beside one that is there.
     project.write("Makefile", "all: prog other\nprog other: main.c\n\t$(CC) -O2 -o $@ main.c\n");
     project.write("tests.list", "none ./prog\none ./prog more && ./other\n");
+    std::fs::remove_file(project.path("prog")).unwrap();
     project.ok(&["test"]);
     assert_says(&project, OK, &["other: 1 unit\n"]);
     std::fs::remove_file(project.path("other")).unwrap();
@@ -366,6 +367,11 @@ fn a_program_that_is_gone() {
     // What no build makes any more, and no test runs, is nobody's concern.
     project.write("Makefile", "all: prog\nprog: main.c\n\t$(CC) -O2 -o $@ main.c\n");
     project.write("tests.list", "none ./prog\none ./prog more\n");
+    project.ok(&["test"]);
+    let said = assert_says(&project, TO_DO, &["  Makefile\n"]);
+    assert!(said.contains("1. Makefile changed since programs were built"), "{said}");
+    assert_eq!(commands(&project), ["make clean && edgewise build"]);
+    std::fs::remove_file(project.path("prog")).unwrap();
     project.ok(&["test"]);
     assert_says(&project, OK, &["prog: 1 unit\n"]);
 }
@@ -380,7 +386,7 @@ fn a_header_that_is_gone() {
     project.record();
     assert!(!assert_says(&project, OK, &[]).contains("is gone"));
     std::fs::remove_file(project.path("size.h")).unwrap();
-    assert_says(&project, OK, &["  prog: size.h, which it was built from, is gone\n"]);
+    assert_says(&project, OK, &["  prog: built from size.h, which is gone\n"]);
 }
 
 /// A makefile that does not say what its target depends on: no build makes it right.

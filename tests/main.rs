@@ -35,6 +35,7 @@ mod manual;
 mod misses;
 mod misses_files;
 mod misses_link;
+mod misses_stale;
 mod not_c;
 mod oracle;
 mod outputs;

@@ -174,3 +174,21 @@ fn a_project_behind_a_link() {
     std::fs::remove_file(&link).unwrap();
     assert_eq!(through(&project, project.root(), &["select"]), ["t/none", "t/one"]);
 }
+
+/// A header that a program is made of, and that one of which nobody sees what it opens prints.
+#[test]
+fn a_static_program_that_reads_a_header() {
+    let files = [
+        (
+            "Makefile",
+            "all: show prog\nshow: show.c\n\t$(CC) -static -o $@ show.c\nprog: prog.c api.h\n\t$(CC) -o $@ prog.c\n",
+        ),
+        ("show.c", READER),
+        ("api.h", "#define FIRST 0\n"),
+        ("prog.c", "#include \"api.h\"\nint main(void) { return FIRST; }\n"),
+    ];
+    let miss = recorded("", "shown ./show api.h\nelse ./show Makefile\nrun ./prog\n", &files);
+    miss.edit("api.h", "#define FIRST", "/* A comment. */\n#define FIRST", &["shown"]);
+    let said = miss.project.ok(&["explain", "t/else"]);
+    assert!(said.contains("which files it used is not known: "), "{said}");
+}

@@ -317,58 +317,6 @@ fn what_git_says() {
     assert_eq!(project.selected(), ["asks"], "nobody uses what it was told");
 }
 
-/// A build that does not see an edit leaves programs that say nothing of it.
-#[test]
-fn programs_that_are_not_what_their_sources_are() {
-    let files = [
-        ("main.c", main_with("int f(int);", "printf(\"%d\\n\", f(a));")),
-        ("x.c", String::from("int f(int n)\n{\n    return n; // one\n}\n")),
-    ];
-    let files: Vec<(&str, &str)> =
-        files.iter().map(|(name, text)| (*name, text.as_str())).collect();
-    let edit_unseen = |project: &Project, from: &str, to: &str| {
-        let time = project.path("x.c").metadata().unwrap().modified().unwrap();
-        project.edit("x.c", from, to);
-        let file = std::fs::File::options().write(true).open(project.path("x.c")).unwrap();
-        file.set_modified(time).unwrap();
-    };
-    let built = |project: &Project| project.ok(&["select", "--from-build"]);
-    let Miss { project } = Miss::new(&files);
-    edit_unseen(&project, "// one", "// two");
-    project.ok(&["build"]);
-    assert_eq!(built(&project), "", "another comment");
-    edit_unseen(&project, "return n;", "return n + 1;");
-    project.ok(&["build"]);
-    assert_eq!(built(&project).lines().count(), 3);
-    let said = String::from_utf8(project.edgewise(&["test"]).stderr).unwrap();
-    assert!(said.contains("not built from x.c"), "{said}");
-    assert_eq!(project.selected(), ["one", "two", "zero"], "they ran with what is old");
-    std::fs::remove_file(project.path("x.o")).unwrap();
-    project.ok(&["test"]);
-    assert_eq!(built(&project), "");
-    assert!(project.selected().is_empty());
-}
-
-/// An archive is made anew, and the program is not linked again.
-#[test]
-fn programs_that_are_not_linked_again() {
-    let makefile = "\
-all: prog libx.a
-prog: main.c | libx.a
-\t$(CC) -w -o prog main.c libx.a
-libx.a: x.o
-\trm -f $@; ar rcs $@ $^
-x.o: x.c
-\t$(CC) -w -c -o $@ $<
-";
-    let miss = Miss::new(&[
-        ("Makefile", makefile),
-        ("main.c", &main_with("int f(int);", "printf(\"%d\\n\", f(a));")),
-        ("x.c", "int f(int n) { return n; }\n"),
-    ]);
-    miss.edit("x.c", "return n", "return n + 1", ALL);
-}
-
 /// A link takes a name from the first that has it. A member of an archive that defines
 /// it for the first time becomes part of a program that had no use for it.
 #[test]

@@ -131,7 +131,7 @@ int outer(int n)
 const CODE_MAKEFILE: &str = "\
 prog: $(patsubst %.c,%.o,$(wildcard *.c))
 \t$(CC) -o prog $^
-%.o: %.c $(wildcard *.h)
+%.o: %.c Makefile $(wildcard *.h)
 \t$(CC) -O1 -fcommon -c -o $@ $<
 ";
 
@@ -319,10 +319,11 @@ fn names_of_files_mean_nothing() {
             CODE_MAKEFILE.replace("$(patsubst %.c,%.o,$(wildcard *.c))", "far.o main.o near.o");
         project.write(
             "Makefile",
-            &format!("{makefile}far.o: away.c\n\t$(CC) -O1 -fcommon -c -o $@ $<\n"),
+            &format!("{makefile}far.o: away.c Makefile\n\t$(CC) -O1 -fcommon -c -o $@ $<\n"),
         );
     };
-    at.rule("a source with another name", rename, &[ALL], &NONE);
+    // What a table holds and is static is known by its source: more than has to be.
+    at.rule("a source with another name", rename, &[ALL], &["table"]);
 }
 
 /// Two programs; what acts on the first as a whole is no concern of the second.
@@ -335,7 +336,7 @@ other: other.o
 \t$(CC) -o other other.o
 libx.so: x.o x.map
 \t$(CC) -shared -Wl,--version-script=x.map -o libx.so x.o
-%.o: %.c
+%.o: %.c Makefile
 \t$(CC) -O1 -fPIC -c -o $@ $<
 ";
     let main = "#include <stdio.h>\nint part(int n);\nint x(void);\n\
@@ -476,7 +477,7 @@ other: other.o
 \t$(CC) -o other other.o
 part.o: part.c blob.bin more.s plug.so list Makefile
 \t$(CC) -O1 $(HOW) -fplugin=./plug.so -Wa,-Isub -c -o part.o part.c
-%.o: %.c
+%.o: %.c Makefile
 \t$(CC) -O1 -c -o $@ $<
 ";
     let project = project(

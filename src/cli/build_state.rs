@@ -43,6 +43,16 @@ pub struct BuildState {
     /// Those that were looked for and not there.
     #[serde(default)]
     pub missing: BTreeSet<String>,
+    /// Those of them that were there in a later build: what was compiled before does not know
+    /// of them.
+    #[serde(default)]
+    pub appeared: BTreeSet<String>,
+    /// Files that were there in some build, and not in a later one.
+    #[serde(default)]
+    pub gone: BTreeSet<String>,
+    /// What changed and the last build did not take up: programs are still made of what it was.
+    #[serde(default)]
+    pub left: BTreeSet<String>,
     /// What builds make. An incremental build reads what an earlier one made.
     #[serde(default)]
     pub outputs: BTreeSet<String>,
@@ -56,10 +66,10 @@ pub struct BuildState {
     #[serde(default)]
     pub failed: Option<i32>,
     /// Build descriptions, sources and what else builds read, when the last build began that
-    /// succeeded.
+    /// succeeded; what that did not take up, as it was before.
     pub descriptions: Option<FileState>,
-    /// All files when the last build of everything began that succeeded: what is
-    /// the same since then, the programs are made of.
+    /// The same of all files, and for the last build of everything: what is the same since
+    /// then, the programs are made of.
     #[serde(default)]
     pub complete: Option<FileState>,
 }
@@ -94,6 +104,32 @@ impl BuildState {
             (Some(known), Some(files)) => known.extend(files),
             _ => *known = None,
         }
+    }
+
+    /// Notes what came and went between builds, before the next of them is known.
+    pub fn add_files(&mut self, root: &Path, files: &FileState) {
+        self.appeared.extend(self.found_now(root).cloned().collect::<Vec<_>>());
+        let before = self.complete.as_ref().or(self.descriptions.as_ref());
+        let before = before.into_iter().flat_map(|before| before.keys());
+        self.gone.extend(before.filter(|name| !files.contains_key(*name)).cloned());
+        self.gone.retain(|name| !files.contains_key(name));
+    }
+
+    /// Files that a build looked for in vain, and that are there.
+    fn found_now(&self, root: &Path) -> impl Iterator<Item = &String> {
+        self.missing.iter().filter(move |name| root.join(name).exists())
+    }
+
+    /// A file that builds looked for before it was there.
+    pub fn found_since(&self, root: &Path) -> Option<&String> {
+        let mut found = self.appeared.iter().chain(self.found_now(root));
+        found.find(|name| !self.outputs.contains(*name) && root.join(name).exists())
+    }
+
+    /// Whether a file was there when programs were built, and no build makes it.
+    pub fn was_there(&self, name: &str) -> bool {
+        let is_of_build = self.complete.as_ref().is_some_and(|files| files.contains_key(name));
+        (is_of_build || self.gone.contains(name)) && !self.outputs.contains(name)
     }
 
     /// Adds the files that one build used.

@@ -2,6 +2,7 @@
 
 use super::build_state::BuildState;
 use super::files;
+use super::taken_up::Made;
 use super::workspace::Workspace;
 use crate::compiler::ld::is_linker_name;
 use crate::compiler::log::{self, Event};
@@ -115,10 +116,12 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
         built.is_nothing = true;
         return Ok(built);
     }
+    let mut compiled = BTreeSet::new();
     for event in events {
         match event {
             Event::Compiled { source, procedures, opaque, untouched } => {
                 built.units += 1;
+                compiled.insert(source.clone());
                 built.procedures += procedures;
                 built.opaque += opaque;
                 built.untouched.extend(untouched.map(|why| (source, why)));
@@ -148,14 +151,13 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
     built.has_records = built.units > 0 || built.programs.iter().any(has_units);
     state.programs.extend(built.programs.iter().cloned());
     state.generator_files.extend(generator_files(workspace, traces.path()));
+    state.add_files(&workspace.project.root, &files);
     state.add_uses(&workspace.project.root, &uses);
     state.failed = (built.code != 0).then_some(built.code);
     if built.code == 0 {
         files::add_elsewhere(&mut files, &state, began);
-        state.descriptions = Some(files::made_from(&state, &files));
-        if extent == Extent::Everything {
-            state.complete = Some(files);
-        }
+        let (compiled, linked) = (&compiled, &built.programs);
+        Made { workspace, extent, uses: &uses, compiled, linked }.note(&mut state, files);
     }
     state.write(workspace)?;
     Ok(built)

@@ -4,10 +4,10 @@
 use super::build_state::BuildState;
 use super::cache::Cache;
 use super::config::Config;
-use super::files;
+use super::files::{self, Files};
 use super::gathering;
 use super::snapshot;
-use super::stale;
+use super::stale::{self, Stale};
 use super::workspace::Workspace;
 use crate::cfg::format::{UnitIndex, UnitKey};
 use crate::compiler::linked::{self, LINKER};
@@ -115,9 +115,10 @@ fn add_builds(health: &mut Health, workspace: &Workspace) -> BTreeSet<String> {
     health.way = Way::of(workspace.config.build.command.as_deref(), &is_there);
     health
         .build_unseen
-        .clone_from(&state.inputs_incomplete.filter(|_| state.descriptions.is_some()));
-    let unanalysed = state.unanalysed_sources.into_iter();
-    health.unanalysed = unanalysed.map(|(name, why)| Note { name, why }).collect();
+        .clone_from(&state.inputs_incomplete.clone().filter(|_| state.descriptions.is_some()));
+    let unanalysed = state.unanalysed_sources.iter();
+    let unanalysed = unanalysed.map(|(name, why)| Note { name: name.clone(), why: why.clone() });
+    health.unanalysed = unanalysed.collect();
     let root = &workspace.project.root;
     let is_there = |name: &&String| root.join(name).exists();
     health.untraced = state.untraced.keys().filter(is_there).cloned().collect();
@@ -148,21 +149,27 @@ fn add_builds(health: &mut Health, workspace: &Workspace) -> BTreeSet<String> {
     health.linkers = linkers(root, linked_by);
     let mut cache = Cache::open(workspace);
     let programs: Vec<&ProgramVersion> = versions.iter().map(|(_, version)| version).collect();
-    let found = stale::files(&workspace.project, &programs, &mut cache);
-    for ((place, program), file) in versions.iter().zip(found) {
-        let sources = program.units.iter().map(|unit| &unit.index.key.source);
-        // A name that `#line` gave need not be that of a file.
-        let was_there = |name: &&String| state.complete.iter().any(|all| all.contains_key(*name));
-        let included = program.units.iter().flat_map(|unit| &unit.index.files).filter(was_there);
-        let gone = sources.chain(included).find(|name| !root.join(name).exists());
-        let gone = gone.map(|file| format!("{file}, which it was built from, is gone"));
+    let found = stale::reasons(&workspace.project, &state, &programs, &mut cache);
+    for ((place, program), why) in versions.iter().zip(found) {
         let health = &mut health.programs[*place];
-        health.is_left_by_build = file.as_deref().is_some_and(|file| {
+        health.is_left_by_build = why.as_ref().is_some_and(|why| {
+            let file = why.file();
             let then = state.complete.as_ref().and_then(|files| files.get(file));
-            then.is_some_and(|then| files::content(&root.join(file)) == Some(*then))
+            let is_built = then.is_some_and(|then| files::content(&root.join(file)) == Some(*then));
+            let sets = [&state.gone, &state.appeared, &state.left];
+            is_built || sets.iter().any(|files| files.contains(file))
         });
-        let changed = file.map(|file| format!("not built from {file} as that is now"));
-        health.stale = changed.or(gone);
+        // A build may remove what it generates: that is no reason, and worth to be told.
+        let mut sources = program.units.iter().map(|unit| &unit.index.key.source);
+        let gone = sources.find(|name| !root.join(name).exists()).cloned().map(Stale::Gone);
+        health.stale = why.or(gone).map(|why| why.to_string());
+    }
+    if !state.left.is_empty() {
+        let now = Files::scan_knowing(workspace, &state, &mut cache.contents, cache.began);
+        let now = now.map(|files| files.now).unwrap_or_default();
+        let known = state.complete.as_ref();
+        let is_left = |name: &&String| known.and_then(|k| k.get(*name)) != now.get(*name);
+        health.left = state.left.iter().filter(is_left).cloned().collect();
     }
     state.programs.into_iter().collect()
 }
@@ -330,10 +337,15 @@ fn add_history(
     for (program, tests) in programs {
         paths.entry(history.program(program)?.path).or_default().extend(tests);
     }
-    for program in &mut health.programs {
-        program.is_run = paths.contains_key(&program.name);
-    }
     let root = &workspace.project.root;
+    // A library is loaded by another name than it was linked under.
+    let real = |name: &String| root.join(name).canonicalize().ok();
+    let run: BTreeSet<_> = paths.keys().filter_map(real).collect();
+    for program in &mut health.programs {
+        let is_run = |path| run.contains(&path);
+        program.is_run =
+            paths.contains_key(&program.name) || real(&program.name).is_some_and(is_run);
+    }
     let gone = paths.into_iter().filter(|(path, _)| !root.join(path).exists());
     let gone = gone.map(|(name, tests)| doctor::Gone {
         is_built: built.contains(&name),

@@ -9,6 +9,7 @@ use super::made_of::MadeOf;
 use super::roles::{self, Role, UnitFiles};
 use super::selecting::Selected;
 use super::snapshot::{Effort, Source};
+use super::stale::Stale;
 use super::unprobed::Affected;
 use super::uses::{self, Seen};
 use super::workspace::Workspace;
@@ -98,8 +99,8 @@ impl<'a> Selection<'a> {
     }
 
     /// Selects who ran a program that is not what its sources make.
-    pub fn add_stale(&mut self, (program, tests): &(Program, Vec<TestId>), file: &str) {
-        let what = format!("it was not built from {file} as that is now");
+    pub fn add_stale(&mut self, (program, tests): &(Program, Vec<TestId>), why: &Stale) {
+        let what = format!("it was {why}");
         for test in tests {
             let (program, by) = (program.path.clone(), Rule::StaleProgram);
             self.add(*test, Reason::Program { program, what: what.clone(), by });
@@ -175,6 +176,7 @@ impl<'a> Selection<'a> {
             let is_unseen =
                 |(id, test): &&(TestId, &Test)| !is_complete(test) || doubtful.contains(id);
             let unseen: Vec<(TestId, &Test)> = tests.iter().filter(is_unseen).copied().collect();
+            self.by_named_code(&unseen, &then, now, units);
             for (file, role) in
                 roles::changes(self.workspace, self.built, &then, now, units, source)?
             {
@@ -201,6 +203,31 @@ impl<'a> Selection<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What units are made of is compared as code. A test whose command names such a file reads
+    /// it, if nobody saw what it does.
+    fn by_named_code(
+        &mut self,
+        unseen: &[(TestId, &Test)],
+        then: &FileState,
+        now: &FileState,
+        units: &UnitFiles,
+    ) {
+        if unseen.is_empty() {
+            return;
+        }
+        let is_changed = |file: &&String| then.get(*file) != now.get(*file);
+        for file in units.all.iter().filter(is_changed) {
+            let base = file.rsplit('/').next().unwrap_or(file);
+            for (id, _) in unseen {
+                if self.tests[id.ix()].command.mentions(base) {
+                    let verb = uses::verb(then.contains_key(file), now.contains_key(file));
+                    let what = format!("{file} {verb}, and its command names it");
+                    self.add(*id, Reason::Files { what, by: Rule::UsedFile });
+                }
+            }
+        }
     }
 
     /// For each program, what was edited since its tests ran.

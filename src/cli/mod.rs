@@ -40,6 +40,7 @@ mod sources;
 mod stale;
 mod suites;
 mod summary;
+mod taken_up;
 mod unprobed;
 mod uses;
 mod versions;
@@ -193,20 +194,27 @@ fn dispatch(command: &Command) -> anyhow::Result<i32> {
     }
 }
 
+/// What makes up for a history that is lost, if it is the project's own.
+fn anew(path: &str) -> Option<&'static str> {
+    path.ends_with(".edgewise/history")
+        .then_some("move .edgewise/history away and `edgewise run` again")
+}
+
 /// Says what is wrong and what to do, and picks the exit code.
 fn report(error: &anyhow::Error) -> i32 {
     let style = printer::Stream::Err.style();
     let text = format!("{error:#}");
     printer::tell(&format!("{} {}\n", style.error("edgewise:"), text.trim_end()));
     match error.downcast_ref::<StoreError>() {
-        Some(StoreError::Version { .. }) => {
-            printer::tell(
-                "hint: use that version of edgewise, or move .edgewise/history away and `edgewise run` again\n",
-            );
+        Some(StoreError::Version { path, .. }) => {
+            let otherwise = anew(path).map(|anew| format!(", or {anew}")).unwrap_or_default();
+            printer::tell(&format!("hint: use that version of edgewise{otherwise}\n"));
             exit::HISTORY_UNUSABLE
         }
-        Some(StoreError::Damaged { .. }) => {
-            printer::tell("hint: move .edgewise/history away and `edgewise run` again\n");
+        Some(StoreError::Damaged { path, .. }) => {
+            if let Some(anew) = anew(path) {
+                printer::tell(&format!("hint: {anew}\n"));
+            }
             exit::HISTORY_UNUSABLE
         }
         _ => exit::USER_ERROR,

@@ -28,6 +28,8 @@ pub enum Role {
     RetestAll,
     /// Behind a link that leads out of the project, where uses are not recorded.
     Elsewhere,
+    /// The build has not made anew what is made of it.
+    NotTakenUp,
     /// Nobody knows who reads it.
     Unknown,
 }
@@ -53,6 +55,7 @@ impl Role {
             Self::UnanalysedInput => Rule::UnanalysedSource,
             Self::Untraced => Rule::UntracedProgram,
             Self::RetestAll => Rule::RetestAll,
+            Self::NotTakenUp => Rule::StaleProgram,
             Self::BuildDescription | Self::Source | Self::Elsewhere | Self::Unknown => {
                 Rule::UnknownFile
             }
@@ -106,7 +109,12 @@ pub fn changes(
             found.push((name.clone(), Role::GeneratorInput));
             continue;
         }
-        if files::is_configuration(workspace, name) || ignored.is_match(name) {
+        let is_configuration = files::is_configuration(workspace, name);
+        if !is_configuration && !from_sources && !is_built && is_left(built, units, name) {
+            found.push((name.clone(), Role::NotTakenUp));
+            continue;
+        }
+        if is_configuration || ignored.is_match(name) {
             continue;
         }
         let mut untraced = built.untraced.values();
@@ -152,6 +160,16 @@ pub fn changes(
     Ok(found)
 }
 
+/// Whether programs as they are built are made of a file as it was. Of a build that is not
+/// ours nothing is known; of the files of units, and of what is linked, their records say it.
+fn is_left(built: &BuildState, units: &UnitFiles, name: &str) -> bool {
+    let reads = [&built.inputs, &built.generator_files, &built.unanalysed];
+    let is_read = reads.iter().any(|files| files.contains(name));
+    let is_input = files::is_build_description(name) || is_read && !units.all.contains(name);
+    let is_linked = [".o", ".a"].iter().any(|end| name.ends_with(end)) || name.contains(".so");
+    built.complete.is_some() && is_input && !is_linked && !built.outputs.contains(name)
+}
+
 fn has_files(state: &FileState, directory: &str) -> bool {
     let below = state.range(directory.to_string()..).skip_while(|(name, _)| *name == directory);
     below.take(1).any(|(name, _)| name.starts_with(directory))
@@ -179,6 +197,8 @@ pub fn explain(
     source: Source,
 ) -> (String, Option<&'static str>) {
     const REBUILD: &str = "rebuild (edgewise test) to see what it means for the programs";
+    const ANEW: &str =
+        "build; if the build finds nothing to do though it should, clean first (make clean)";
     const IGNORE: &str = "files that neither the build nor a test reads, like logs, belong in `ignore` of edgewise.toml";
     let from_sources = source == Source::Sources;
     match role {
@@ -201,6 +221,7 @@ pub fn explain(
         Role::Untraced => {
             (format!("{file} {verb}: a program that leaves no trace is made of it"), None)
         }
+        Role::NotTakenUp => (format!("{file} {verb}, and not all is made anew since"), Some(ANEW)),
         Role::RetestAll => (format!("{file} {verb}, and retest-all names it"), None),
         Role::BuildDescription | Role::Source => {
             (format!("{file} {verb}, and it is not known which tests read it"), None)
@@ -209,7 +230,9 @@ pub fn explain(
             (format!("{file} {verb}: it lies outside of the project, behind a link"), Some(IGNORE))
         }
         Role::Unknown => {
-            (format!("{file} {verb}, and it is not known which tests read it"), Some(IGNORE))
+            let is_code = is_header(file) || files::is_build_description(file);
+            let what = format!("{file} {verb}, and it is not known which tests read it");
+            (what, (!is_code).then_some(IGNORE))
         }
     }
 }

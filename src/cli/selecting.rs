@@ -161,11 +161,13 @@ pub fn select(
             (concerned, files)
         }
         Source::Build => {
-            let built = from_build(workspace, history, &programs)?;
-            for (program, file) in stale::programs(&workspace.project, &built.0, &mut cache) {
-                selection.add_stale(&programs[&program], &file);
+            let compared = from_build(workspace, history, &programs)?;
+            for (program, why) in
+                stale::programs(&workspace.project, &built, &compared.0, &mut cache)
+            {
+                selection.add_stale(&programs[&program], &why);
             }
-            built
+            compared
         }
     };
     // Meanwhile: nobody waits for it but the end.

@@ -1,57 +1,90 @@
 //! Programs that are not what their sources would make: a build that did nothing, or
 //! failed, or did not link again. What tests do with them says nothing of the sources.
 
+use super::build_state::BuildState;
 use super::cache::Cache;
 use super::concerned::Concerned;
+use crate::compiler::linked;
 use crate::compiler::preprocess::preprocess;
 use crate::compiler::project::Project;
 use crate::compiler::unit::Unit;
 use crate::ids::{Fingerprint, FpHasher};
 use crate::select::NewProgram;
 use crate::select::version::{ProgramVersion, UnitVersion};
+use crate::trace::module::Module;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// For each program, a file that it was built from as it is no more.
+/// Why a program is not what its sources would make.
+#[derive(Clone)]
+pub enum Stale {
+    Changed(String),
+    Gone(String),
+    /// It would be found before another file, or is asked for.
+    New(String),
+}
+
+impl Stale {
+    pub fn file(&self) -> &str {
+        match self {
+            Self::Changed(file) | Self::Gone(file) | Self::New(file) => file,
+        }
+    }
+}
+
+impl std::fmt::Display for Stale {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Changed(file) => write!(f, "not built from {file} as that is now"),
+            Self::Gone(file) => write!(f, "built from {file}, which is gone"),
+            Self::New(file) => write!(f, "built before {file} was there"),
+        }
+    }
+}
+
+/// For each program that is not what its sources would make, why.
 pub fn programs(
     project: &Project,
+    state: &BuildState,
     concerned: &[Concerned],
     cache: &mut Cache,
-) -> Vec<(Fingerprint, String)> {
+) -> Vec<(Fingerprint, Stale)> {
     let built: Vec<(Fingerprint, &ProgramVersion)> = concerned
         .iter()
         .filter_map(|concerned| Some((concerned.program, built(concerned)?)))
         .collect();
     let programs: Vec<&ProgramVersion> = built.iter().map(|(_, program)| *program).collect();
-    let found = files(project, &programs, cache);
-    let found = built.into_iter().zip(found).filter_map(|((id, _), file)| Some((id, file?)));
+    let found = reasons(project, state, &programs, cache);
+    let found = built.into_iter().zip(found).filter_map(|((id, _), why)| Some((id, why?)));
     found.collect()
 }
 
-/// For each program as it is built, a file that it was built from as it is no more, if
-/// there is one.
-pub fn files(
+/// For each program as it is built, why it is not what its sources would make, if so.
+pub fn reasons(
     project: &Project,
+    state: &BuildState,
     programs: &[&ProgramVersion],
     cache: &mut Cache,
-) -> Vec<Option<String>> {
-    let mut doubtful: FxHashMap<Fingerprint, (&UnitVersion, String)> = FxHashMap::default();
+) -> Vec<Option<Stale>> {
+    let mut doubtful: FxHashMap<Fingerprint, (&UnitVersion, Stale)> = FxHashMap::default();
     let mut seen = FxHashSet::default();
-    let mut contents = Contents { project, cache, known: FxHashMap::default() };
+    let mut contents = Contents { project, state, cache, known: FxHashMap::default() };
+    let new = state.found_since(&project.root).map(|file| Stale::New(file.clone()));
     for unit in programs.iter().flat_map(|program| &program.units) {
         let id = made_of(unit);
         if seen.insert(id)
-            && let Some(file) = contents.changed(unit)
+            && let Some(why) = contents.changed(unit).or(new.clone())
         {
-            doubtful.insert(id, (unit, file));
+            doubtful.insert(id, (unit, why));
         }
     }
     // Another comment makes no other unit.
     let doubtful: Vec<_> = doubtful.into_iter().collect();
     let stale = doubtful.into_par_iter().filter(|(_, (unit, _))| is_another(project, unit));
-    let stale: FxHashMap<Fingerprint, String> = stale.map(|(id, (_, file))| (id, file)).collect();
+    let stale: FxHashMap<Fingerprint, Stale> = stale.map(|(id, (_, why))| (id, why)).collect();
     let of_program = |program: &&ProgramVersion| {
-        program.units.iter().find_map(|unit| stale.get(&made_of(unit))).cloned()
+        let why = program.units.iter().find_map(|unit| stale.get(&made_of(unit))).cloned();
+        why.or_else(|| link_input(project, program))
     };
     programs.iter().map(of_program).collect()
 }
@@ -82,20 +115,31 @@ fn is_another(project: &Project, unit: &UnitVersion) -> bool {
     now.map_or(true, |now| now != unit.fingerprint())
 }
 
+/// What the link of a program would take in now and did not: a script of the linker, an
+/// object that is not analysed.
+fn link_input(project: &Project, program: &ProgramVersion) -> Option<Stale> {
+    let module = Module::read(&project.root.join(&program.path)).ok()?;
+    let mut links = module.records.links.iter();
+    links.find_map(|link| linked::changed(project, link)).map(Stale::Changed)
+}
+
 struct Contents<'a> {
     project: &'a Project,
+    state: &'a BuildState,
     cache: &'a mut Cache,
     known: FxHashMap<String, Option<Fingerprint>>,
 }
 
 impl Contents<'_> {
-    /// A file that is not what it was when the unit was compiled. What a build
-    /// removes again is not known any more.
-    fn changed(&mut self, unit: &UnitVersion) -> Option<String> {
+    /// A file that is not what it was when the unit was compiled. What a build removes again is
+    /// not known any more, and no loss.
+    fn changed(&mut self, unit: &UnitVersion) -> Option<Stale> {
         let files = unit.index.files.iter().zip(&unit.index.contents);
-        let files = files.filter(|(_, then)| **then != Fingerprint::default());
-        let mut files = files.filter(|(file, then)| self.now(file).is_some_and(|n| n != **then));
-        files.next().map(|(file, _)| file.clone())
+        let mut files = files.filter(|(_, then)| **then != Fingerprint::default());
+        files.find_map(|(file, then)| match self.now(file) {
+            Some(now) => (now != *then).then(|| Stale::Changed(file.clone())),
+            None => self.state.was_there(file).then(|| Stale::Gone(file.clone())),
+        })
     }
 
     fn now(&mut self, file: &str) -> Option<Fingerprint> {

@@ -25,25 +25,33 @@ pub fn files(project: &Project, record: &LinkRecord) -> BTreeSet<PathBuf> {
 /// Whether a link would take in now what it took in then, as far as these files
 /// are still there.
 pub fn is_same(project: &Project, record: &LinkRecord) -> bool {
+    changed(project, record).is_none()
+}
+
+/// A file that a link would take in otherwise.
+pub fn changed(project: &Project, record: &LinkRecord) -> Option<String> {
     let names: BTreeSet<&str> = record.inputs.iter().map(|(name, _)| name.as_str()).collect();
     let of_file = |file: &str| -> BTreeSet<&(String, Fingerprint)> {
         let is_of_file = |name: &str| !is_whole(name) && file_of(name) == file;
         record.inputs.iter().filter(|(name, _)| is_of_file(name)).collect()
     };
-    let wholes = record.inputs.iter().filter(|(name, _)| is_whole(name));
-    let same_wholes = { wholes }.all(|(name, then)| {
+    let mut wholes = record.inputs.iter().filter(|(name, _)| is_whole(name));
+    let whole = wholes.find(|(name, then)| {
         let path = project.root.join(file_of(name));
-        !path.is_file() || toolchain::of_program(&path) == *then
+        path.is_file() && toolchain::of_program(&path) != *then
     });
+    if let Some((name, _)) = whole {
+        return Some(file_of(name).to_string());
+    }
     let files: BTreeSet<&str> =
         names.iter().filter(|name| !is_whole(name)).map(|name| file_of(name)).collect();
-    same_wholes
-        && files.into_iter().all(|file| {
-            let Ok(bytes) = std::fs::read(project.root.join(file)) else { return true };
-            let mut now = Unanalysed::default();
-            now.add(file, &bytes);
-            now.inputs.iter().collect::<BTreeSet<_>>() == of_file(file)
-        })
+    let other = files.into_iter().find(|file| {
+        let Ok(bytes) = std::fs::read(project.root.join(file)) else { return false };
+        let mut now = Unanalysed::default();
+        now.add(file, &bytes);
+        now.inputs.iter().collect::<BTreeSet<_>>() != of_file(file)
+    });
+    other.map(str::to_string)
 }
 
 fn is_whole(name: &str) -> bool {

@@ -83,6 +83,16 @@ pub enum TestCommand {
     Words(Vec<String>),
 }
 
+impl TestCommand {
+    /// Whether it has this text in it.
+    pub fn mentions(&self, text: &str) -> bool {
+        match self {
+            Self::Shell(line) => line.contains(text),
+            Self::Words(words) => words.iter().any(|word| word.contains(text)),
+        }
+    }
+}
+
 impl Default for TestCommand {
     fn default() -> Self {
         Self::Words(Vec::new())

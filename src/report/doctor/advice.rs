@@ -121,6 +121,14 @@ fn add_tests(health: &Health, found: &mut Vec<Advice>) {
         );
         add(what, health.way.build_anew());
     }
+    if !health.left.is_empty() {
+        let left: Vec<&str> = health.left.iter().map(String::as_str).collect();
+        let what = format!(
+            "{} changed since programs were built that the last build left as they were",
+            some(&left)
+        );
+        add(what, health.way.build_anew());
+    }
     if let Some(first) = tests.unclean.first() {
         let what = format!(
             "{} run each time, without a complete trace: see why",

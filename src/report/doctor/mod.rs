@@ -28,6 +28,8 @@ pub struct Health {
     pub build_failed: Option<i32>,
     /// Why the build may read more files than were seen, if so.
     pub build_unseen: Option<String>,
+    /// Build descriptions and other inputs that changed, and that the last build did not take up.
+    pub left: Vec<String>,
     pub compilers: Vec<Compiler>,
     pub linkers: Vec<Linker>,
     pub programs: Vec<Program>,

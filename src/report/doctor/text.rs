@@ -224,6 +224,11 @@ fn code_lists(health: &Health, units: &[&Unit]) -> Vec<List> {
             stale.collect(),
         ),
         (
+            "change that the last build did not take up",
+            "until all is built anew, it selects every test",
+            health.left.clone(),
+        ),
+        (
             "program that is gone",
             "until it is built again, `select --from-build` selects whoever ran it",
             health.gone.iter().map(ran_by).collect(),

@@ -1,0 +1,259 @@
+//! Builds that succeed and leave programs as they were, though something changed that these
+//! are made of: what tests do with them says nothing of the sources. Each was once taken for
+//! a build that had made everything.
+
+use crate::support::Project;
+use crate::support::misses::{ALL, Miss, main_with};
+
+const MAIN: &str = "#include <stdio.h>\n#include \"limit.h\"\nint helper(int n);\n\
+    int main(int argc, char **argv) { (void)argv; printf(\"%d\\n\", helper(argc) + LIMIT); return 0; }\n";
+const HELPER: &str = "#ifdef FAST\nint helper(int n) { return n; }\n#else\n\
+                      int helper(int n) { return n + 1; }\n#endif\n";
+/// Objects depend on their sources alone.
+const MAKEFILE: &str = "CFLAGS = -O1 -Ifirst -Isecond\nprog: main.o helper.o\n\t$(CC) -o prog main.o helper.o\n\
+    main.o: main.c second/limit.h\nhelper.o: helper.c\nclean:\n\trm -f *.o prog\n";
+
+/// A program of two sources, recorded, with what else there is to it.
+fn recorded(makefile: &str, files: &[(&str, &str)]) -> Project {
+    let project = Project::empty();
+    project.write_config();
+    project.write("tests.list", "only ./prog\n");
+    project.write("main.c", MAIN);
+    project.write("helper.c", HELPER);
+    project.write("second/limit.h", "#define LIMIT 10\n");
+    project.write("first/other.h", "");
+    project.write("Makefile", makefile);
+    files.iter().for_each(|(name, text)| project.write(name, text));
+    project.record();
+    assert!(project.selected().is_empty(), "the same version selects nothing");
+    project.ok(&["build"]);
+    assert!(project.selected().is_empty(), "nor does building it again");
+    assert!(from_build(&project).is_empty(), "nor what is built");
+    project
+}
+
+fn from_build(project: &Project) -> Vec<String> {
+    let selected = project.ok(&["select", "--from-build"]);
+    selected.lines().map(|line| line.rsplit('/').next().unwrap().to_string()).collect()
+}
+
+/// Whatever is done short of making the program anew, its test is selected; then it is not.
+fn stays_selected(project: &Project) {
+    for step in [&["select"][..], &["build"], &["test"], &["build"], &["test"]] {
+        project.edgewise(step);
+        assert_eq!(from_build(project), ["only"], "after {step:?}");
+        assert_eq!(project.selected(), ["only"], "from sources, after {step:?}");
+    }
+    let (_, doctor) = project.says(&["doctor"]);
+    assert!(!doctor.lines().last().unwrap().starts_with("OK"), "{doctor}");
+    clean(project);
+    project.edgewise(&["test"]);
+    assert!(from_build(project).is_empty());
+    assert!(project.selected().is_empty());
+}
+
+fn clean(project: &Project) {
+    let make = std::process::Command::new("make").arg("clean").current_dir(project.root()).output();
+    assert!(make.unwrap().status.success());
+}
+
+#[test]
+fn flags_in_a_makefile_that_remakes_nothing() {
+    let project = recorded(MAKEFILE, &[]);
+    project.edit("Makefile", "-O1", "-O1 -DFAST");
+    stays_selected(&project);
+}
+
+/// Only one of two units is made with the new flags.
+#[test]
+fn flags_in_a_makefile_that_remakes_a_part() {
+    let project = recorded(MAKEFILE, &[]);
+    project.edit("Makefile", "-O1", "-O1 -DFAST");
+    project.edit("main.c", "+ LIMIT", "- LIMIT");
+    stays_selected(&project);
+}
+
+#[test]
+fn a_build_command_that_remakes_nothing() {
+    let project = recorded(MAKEFILE, &[]);
+    project.edit("edgewise.toml", "make -s", "make -s CFLAGS='-O1 -Isecond -DFAST'");
+    stays_selected(&project);
+}
+
+#[test]
+fn a_makefile_that_is_taken_back() {
+    let project = recorded(MAKEFILE, &[]);
+    project.edit("Makefile", "-O1", "-O1 -DFAST");
+    project.edgewise(&["test"]);
+    project.edit("Makefile", "-O1 -DFAST", "-O1");
+    assert!(from_build(&project).is_empty());
+    assert!(project.selected().is_empty());
+}
+
+#[test]
+fn a_failed_build_with_other_flags() {
+    let project = recorded(MAKEFILE, &[]);
+    project.edit("Makefile", "-O1", "-O1 --no-such-flag");
+    project.edit("helper.c", "n + 1", "n + 2");
+    assert!(!project.edgewise(&["build"]).status.success());
+    project.edit("helper.c", "n + 2", "n + 1");
+    assert_eq!(from_build(&project), ["only"]);
+}
+
+#[test]
+fn a_header_that_comes_before_another() {
+    let project = recorded(MAKEFILE, &[]);
+    project.write("first/limit.h", "#define LIMIT 20\n");
+    stays_selected(&project);
+}
+
+#[test]
+fn a_header_that_is_asked_for() {
+    let main = MAIN.replace(
+        "int helper",
+        "#if __has_include(\"extra.h\")\n#undef LIMIT\n\
+                             #define LIMIT 5\n#endif\nint helper",
+    );
+    let project = recorded(MAKEFILE, &[("main.c", &main)]);
+    project.write("first/extra.h", "");
+    stays_selected(&project);
+}
+
+#[test]
+fn a_source_that_has_another_name() {
+    let makefile = MAKEFILE.replace(
+        "main.o: main.c second/limit.h",
+        "main.o: $(wildcard main.c second.c)\n\t$(CC) $(CFLAGS) -c -o $@ $<",
+    );
+    let main = MAIN.replace("printf(", "printf(__FILE__); printf(");
+    let project = recorded(&makefile, &[("main.c", &main)]);
+    // Its object is as new as ever.
+    std::fs::rename(project.path("main.c"), project.path("second.c")).unwrap();
+    stays_selected(&project);
+}
+
+#[test]
+fn a_version_script_that_nothing_depends_on() {
+    let makefile = "CFLAGS = -O1 -fPIC -Isecond\nprog: main.o libhelper.so\n\
+        \t$(CC) -o prog main.o -L. -lhelper -Wl,-rpath,'$$ORIGIN' -Wl,-z,lazy\n\
+        libhelper.so: helper.o\n\t$(CC) -shared -o $@ helper.o -Wl,--version-script=names.map\n\
+        main.o: main.c second/limit.h\nhelper.o: helper.c\nclean:\n\trm -f *.o *.so prog\n";
+    let project = recorded(makefile, &[("names.map", "{ global: helper; more; local: *; };\n")]);
+    project.edit("names.map", "more; ", "");
+    stays_selected(&project);
+}
+
+#[test]
+fn a_script_that_writes_sources_and_that_nothing_depends_on() {
+    let makefile = "CFLAGS = -O1 -Isecond\nprog: main.o helper.o\n\t$(CC) -o prog main.o helper.o\n\
+        main.o: main.c second/limit.h\nhelper.c: helper.in\n\tsh make.sh\nhelper.o: helper.c\n\
+        clean:\n\trm -f *.o prog helper.c\n";
+    let files = [("helper.in", HELPER), ("make.sh", "cat helper.in >helper.c\n")];
+    let project = recorded(makefile, &files);
+    project.write("make.sh", "sed 's/n + 1/n + 3/' helper.in >helper.c\n");
+    stays_selected(&project);
+}
+
+/// What is made of what changed is known to be, and selects no more than that.
+#[test]
+fn what_a_build_did_take_up() {
+    // Objects that depend on the makefile.
+    let makefile =
+        MAKEFILE.replace("helper.o: helper.c", "helper.o: helper.c Makefile\nmain.o: Makefile");
+    let project = recorded(&makefile, &[]);
+    project.edit("Makefile", "CFLAGS", "# A comment.\nCFLAGS");
+    project.ok(&["build"]);
+    assert!(from_build(&project).is_empty(), "a comment, and all is made anew");
+    project.edit("Makefile", "-O1", "-O1 -DFAST");
+    project.edgewise(&["test"]);
+    assert!(from_build(&project).is_empty());
+    assert!(project.selected().is_empty());
+    // A source that no program is made of, and one that is gone.
+    project.write("more.c", "int more;\n");
+    project.ok(&["build"]);
+    assert!(from_build(&project).is_empty());
+    assert!(project.selected().is_empty());
+    std::fs::remove_file(project.path("more.c")).unwrap();
+    project.ok(&["build"]);
+    assert!(from_build(&project).is_empty());
+    assert!(project.selected().is_empty());
+}
+
+/// CMake makes anew whatever has other flags.
+#[test]
+fn what_cmake_takes_up() {
+    let project = Project::empty();
+    project.write(
+        "edgewise.toml",
+        "ignore = [\"build/**\"]\n[build]\ncommand = \"cmake -S . -B build && cmake --build build\"\n\
+         [[suite]]\nname = \"t\"\nkind = \"list\"\nfile = \"tests.list\"\n",
+    );
+    project.write("tests.list", "only build/prog\n");
+    project.write("main.c", &MAIN.replace("#include \"limit.h\"\n", "#define LIMIT 1\n"));
+    project.write("helper.c", HELPER);
+    let cmake = "cmake_minimum_required(VERSION 3.10)\nproject(p C)\nadd_executable(prog main.c helper.c)\n";
+    project.write("CMakeLists.txt", cmake);
+    project.record();
+    project.write("CMakeLists.txt", &format!("# A comment.\n{cmake}"));
+    project.ok(&["build"]);
+    assert!(from_build(&project).is_empty());
+    assert!(project.selected().is_empty());
+    project.write(
+        "CMakeLists.txt",
+        &format!("{cmake}target_compile_definitions(prog PRIVATE FAST)\n"),
+    );
+    project.ok(&["build"]);
+    assert_eq!(from_build(&project), ["only"]);
+}
+
+/// A build that does not see an edit leaves programs that say nothing of it.
+#[test]
+fn programs_that_are_not_what_their_sources_are() {
+    let files = [
+        ("main.c", main_with("int f(int);", "printf(\"%d\\n\", f(a));")),
+        ("x.c", String::from("int f(int n)\n{\n    return n; // one\n}\n")),
+    ];
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let edit_unseen = |project: &Project, from: &str, to: &str| {
+        let time = project.path("x.c").metadata().unwrap().modified().unwrap();
+        project.edit("x.c", from, to);
+        let file = std::fs::File::options().write(true).open(project.path("x.c")).unwrap();
+        file.set_modified(time).unwrap();
+    };
+    let built = |project: &Project| project.ok(&["select", "--from-build"]);
+    let Miss { project } = Miss::new(&files);
+    edit_unseen(&project, "// one", "// two");
+    project.ok(&["build"]);
+    assert_eq!(built(&project), "", "another comment");
+    edit_unseen(&project, "return n;", "return n + 1;");
+    project.ok(&["build"]);
+    assert_eq!(built(&project).lines().count(), 3);
+    let said = String::from_utf8(project.edgewise(&["test"]).stderr).unwrap();
+    assert!(said.contains("not built from x.c"), "{said}");
+    assert_eq!(project.selected(), ["one", "two", "zero"], "they ran with what is old");
+    std::fs::remove_file(project.path("x.o")).unwrap();
+    project.ok(&["test"]);
+    assert_eq!(built(&project), "");
+    assert!(project.selected().is_empty());
+}
+
+/// An archive is made anew, and the program is not linked again.
+#[test]
+fn programs_that_are_not_linked_again() {
+    let makefile = "\
+all: prog libx.a
+prog: main.c | libx.a
+\t$(CC) -w -o prog main.c libx.a
+libx.a: x.o
+\trm -f $@; ar rcs $@ $^
+x.o: x.c
+\t$(CC) -w -c -o $@ $<
+";
+    let miss = Miss::new(&[
+        ("Makefile", makefile),
+        ("main.c", &main_with("int f(int);", "printf(\"%d\\n\", f(a));")),
+        ("x.c", "int f(int n) { return n; }\n"),
+    ]);
+    miss.edit("x.c", "return n", "return n + 1", ALL);
+}
