@@ -222,10 +222,12 @@ fn calls_are_those_that_the_test_came_to() {
          static int upper(int n)\n{\n    return lower(n) + 1;\n}\n\n\
          static int command(int n)\n{\n    return deep(n) + 2;\n}\n\n\
          static int (*const commands[])(int) = {command};\n\n\
+         static int taken(int n)\n{\n    return deep(n) + 3;\n}\n\n\
          int main(int argc, char **argv)\n{\n    (void)argv;\n    \
+         int (*of)(int) = taken;\n    if (argc > 3)\n        return of(argc) == 0;\n    \
          if (argc > 2)\n        return commands[argc - 3](argc) == 0;\n    \
          if (argc > 1)\n        return deep(argc) == 0;\n    return upper(argc) == 0;\n}\n",
-        &[("around", ""), ("straight", "a"), ("pointer", "a b")],
+        &[("around", ""), ("straight", "a"), ("pointer", "a b"), ("address", "a b c")],
     );
     project.record();
     project.edit("main.c", "return n + 1;", "return 1 + n;");
@@ -238,8 +240,9 @@ fn calls_are_those_that_the_test_came_to() {
     };
     assert_eq!(calls("around"), "main > upper > lower > deep");
     assert_eq!(calls("straight"), "main > deep");
-    // Nobody calls it by name.
+    // Nobody calls it by name, also where its address is taken.
     assert_eq!(calls("pointer"), "command > deep");
+    assert_eq!(calls("address"), "taken > deep");
     // What tests share is told as the first of them came there.
     let output = project.edgewise(&["select"]);
     let said = String::from_utf8(output.stderr).unwrap();

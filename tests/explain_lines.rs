@@ -463,7 +463,10 @@ fn what_makes_a_test_another_one_is_named() {
     assert_has(&said, &[line]);
     assert!(!said.contains("variable"), "{said}");
     project.write("tests.list", &project.read("tests.list").replace("prog 30", "prog 31"));
-    assert_has(&reasons(&project), &["or a variable that it declares: EDGEWISE_TEST_MOOD\n"]);
+    assert_has(
+        &reasons(&project),
+        &["or the value of a variable that counts for it (EDGEWISE_TEST_MOOD)\n"],
+    );
 }
 
 /// What git has of a list says which command it had.

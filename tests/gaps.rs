@@ -115,3 +115,18 @@ fn sources_that_were_not_tested_yet_are_told() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert_eq!(said, "not known yet, since the tests ran before it changed:\n    part.c\n");
 }
+
+/// Of a test that failed nothing is kept: what it reaches may seem a gap.
+#[test]
+fn tests_that_failed_are_told() {
+    let project = project();
+    project.edit("part.c", "return twice(n);", "return -twice(n);");
+    assert_eq!(project.edgewise(&["test"]).status.code(), Some(1));
+    let output = project.edgewise(&["gaps"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("t/middle did not pass, and what it reaches is not known"), "{said}");
+    let value: Value = serde_json::from_str(&project.ok(&["gaps", "--format", "json"])).unwrap();
+    assert_eq!(value["tests_not_known"], serde_json::json!(["t/middle"]));
+    let said = project.ok(&["explain", "twice"]);
+    assert!(said.contains("no test entered it\n    1 test may have entered it: "), "{said}");
+}

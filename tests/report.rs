@@ -133,7 +133,10 @@ fn the_sample_before_and_after_its_tests() {
         "{tests}"
     );
     assert!(tests.contains("It enters procedures that changed, but takes no edge"), "{tests}");
-    assert!(text(&before["files.html"]).contains("1 line of new or changed code did not run yet"));
+    assert!(
+        text(&before["files.html"])
+            .contains("1 line, new, changed or behind a change, did not run yet")
+    );
     // Nothing is left to select when the tests have run, and the report is of these.
     project.edit(
         "lib/stats.c",

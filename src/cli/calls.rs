@@ -101,15 +101,14 @@ impl<'a> HistoryCalls<'a> {
     }
 
     /// Whether who took these edges of a procedure came to a call of a name, as far as it is
-    /// known where it is called.
+    /// known what is called where. Where only its address is taken, nobody calls it.
     fn came_to(&self, taken: &EdgeBits, unit: Fingerprint, procedure: ProcIx, name: &str) -> bool {
         let Some(version) = self.graphs(unit) else { return true };
         let Some(graph) = version.graph(procedure) else { return true };
         let symbols = &version.index.symbols;
         let is_it = |symbol: &u32| symbols[*symbol as usize].name == name;
-        let calling: Vec<bool> =
-            graph.nodes.iter().map(|node| node.calls.iter().any(is_it)).collect();
-        !calling.contains(&true) || ran(graph, taken).any(|node| calling[node])
+        let is_opaque = version.index.procedures[procedure.ix()].opaque.is_some();
+        is_opaque || ran(graph, taken).any(|node| graph.nodes[node].calls.iter().any(is_it))
     }
 }
 

@@ -92,7 +92,10 @@ impl<'a> MadeOf<'a> {
         }
         let itself = match test.variables.len() {
             0 => itself,
-            _ => format!("{itself}, or a variable that it declares: {}", test.variables.join(", ")),
+            _ => format!(
+                "{itself}, or the value of a variable that counts for it ({})",
+                test.variables.join(", ")
+            ),
         };
         Ok(match inputs {
             Some(inputs) => format!("{itself}; {inputs}"),

@@ -157,7 +157,10 @@ fn unquote(rest: &[u8]) -> Option<String> {
     while let Some(byte) = bytes.next() {
         match byte {
             b'"' => return Some(String::from_utf8_lossy(&name).into_owned()),
-            b'\\' => name.extend(bytes.next()),
+            // Of what cannot stand in a line only its end has a letter.
+            b'\\' => {
+                name.extend(bytes.next().map(|byte| if *byte == b'n' { b'\n' } else { *byte }))
+            }
             _ => name.push(*byte),
         }
     }
@@ -166,9 +169,14 @@ fn unquote(rest: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::hash_lines;
+    use super::{hash_lines, unquote};
     use crate::frontend::lex::lex;
     use crate::ids::{Fingerprint, FpHasher};
+
+    #[test]
+    fn names_are_as_compilers_quote_them() {
+        assert_eq!(unquote(br#""a\nb\"\\n.c" 1"#).unwrap(), "a\nb\"\\n.c");
+    }
 
     fn of_lines(text: &str, from: usize) -> Fingerprint {
         let mut hasher = FpHasher::new("");

@@ -158,6 +158,14 @@ impl History {
         })
     }
 
+    /// Tests of whose last run nothing is kept but how it ended, by name.
+    pub fn without_rows(&self) -> Vec<String> {
+        let unclean = self.tests().filter(|(_, test)| !test.is_clean());
+        let mut names: Vec<String> = unclean.map(|(name, _)| name.clone()).collect();
+        names.sort_unstable();
+        names
+    }
+
     pub fn number(&self, name: &str) -> Option<u32> {
         self.numbers.get(name).copied()
     }

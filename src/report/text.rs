@@ -174,7 +174,7 @@ pub fn one_line(name: &str) -> String {
 
 /// Text of a source as one line: what stands between words is only distance.
 pub fn code_line(text: &str) -> String {
-    one_line(&text.replace('\t', " "))
+    one_line(&text.replace(['\t', '\u{b}', '\u{c}'], " "))
 }
 
 /// A reason as indented lines.
@@ -257,7 +257,7 @@ pub fn chain(calls: &[String]) -> String {
 }
 
 fn source(mark: &str, line: &SourceLine) -> String {
-    let (file, text) = (one_line(&line.file), one_line(&short(&line.text)));
+    let (file, text) = (one_line(&line.file), code_line(&short(&line.text)));
     format!("    {mark} {file}:{}: {text}\n", line.line)
 }
 

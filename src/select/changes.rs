@@ -156,6 +156,23 @@ impl<'p> Definitions<'p> {
     }
 }
 
+const ANOTHER: &str = "has another definition";
+
+/// The procedure and the name of a variable that a procedure keeps, `procedure.name#1`.
+fn own_variable(name: &str) -> Option<(&str, &str)> {
+    let (name, number) = name.rsplit_once('#')?;
+    number.parse::<u32>().ok()?;
+    name.split_once('.')
+}
+
+/// A name for people.
+fn told(name: &str) -> String {
+    match own_variable(name) {
+        Some((procedure, variable)) => format!("`{variable}` inside of `{procedure}`"),
+        None => format!("`{name}`"),
+    }
+}
+
 impl ChangedDefinitions {
     /// Compares all programs of an image with their successors.
     pub fn between(
@@ -171,13 +188,18 @@ impl ChangedDefinitions {
         for name in names {
             let what = match (before.by_name.get(name), after.by_name.get(name)) {
                 _ if before.is_same(&after, name) => continue,
-                (Some(_), Some(_)) => "has another definition",
+                (Some(_), Some(_)) => ANOTHER,
                 (Some(_), None) => "is no longer defined",
                 (None, _) => "is now defined",
             };
             let place = after.places.get(name).or(before.places.get(name));
             let place = place.map_or_else(String::new, |place| format!(" ({place})"));
-            let what = format!("`{}` {what}{place}", name.name());
+            let what = match own_variable(name.name()) {
+                Some((procedure, variable)) if what == ANOTHER => {
+                    format!("`{variable}` is declared otherwise inside of `{procedure}`")
+                }
+                _ => format!("{} {what}{place}", told(name.name())),
+            };
             let is_excluded = !before.outside.contains(name) && !after.outside.contains(name);
             changed.insert(name.clone(), Changed { what, is_excluded });
             if is_excluded { &mut inside } else { &mut outside }.push(name.clone());
@@ -192,9 +214,8 @@ impl ChangedDefinitions {
                             Some(known) => known.is_excluded && !is_excluded,
                         };
                         if is_new {
-                            let (user_name, name) = (user.name(), name.name());
-                            let what =
-                                format!("`{user_name}` has another definition through `{name}`");
+                            let (user_name, name) = (told(user.name()), told(name.name()));
+                            let what = format!("{user_name} {ANOTHER} through {name}");
                             changed.insert(user.clone(), Changed { what, is_excluded });
                             todo.push(user.clone());
                         }

@@ -9,6 +9,7 @@ use crate::cli::printer::{self, Stream};
 use crate::cli::versions;
 use crate::cli::workspace::Workspace;
 use crate::report;
+use crate::report::text::one_line;
 use crate::select::gaps::Gap;
 use anyhow::bail;
 
@@ -64,6 +65,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let files = Files::scan(&workspace)?;
     let earlier = workspace.history()?.go_to(base.id)?;
     let NewCode { gaps, stale, .. } = new_code::find(&earlier, &history, &files.now)?;
+    let gaps_are_none = gaps.is_empty();
     match args.format {
         Format::Text => printer::show(&report::gaps::text(&gaps, &stale, Stream::Out.style())),
         Format::Github => printer::data(&report::gaps::github(&in_repository(gaps, &workspace))),
@@ -78,9 +80,20 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
                 "of": history.id().hex(),
                 "gaps": gaps,
                 "not_known_yet": stale,
+                "tests_not_known": history.without_rows(),
             });
             printer::data(&format!("{value:#}\n"));
         }
+    }
+    let unknown = history.without_rows();
+    if let Some(first) = unknown.first().filter(|_| !gaps_are_none) {
+        let first = one_line(first);
+        printer::tell(&match unknown.len() {
+            1 => format!("hint: {first} did not pass, and what it reaches is not known\n"),
+            count => format!(
+                "hint: {count} tests did not pass, and what they reach is not known: {first} and others\n"
+            ),
+        });
     }
     if !stale.is_empty() {
         printer::tell(

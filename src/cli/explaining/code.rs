@@ -35,6 +35,7 @@ impl Basis<'_> {
             diff: None,
             dangers: Vec::new(),
             entered: Vec::new(),
+            unknown: self.history.without_rows(),
             selected: Vec::new(),
             selected_otherwise: Vec::new(),
         };
@@ -207,6 +208,10 @@ impl Basis<'_> {
                 LineChange::Behind
             }
             (Some(_), _) if found.reached.is_none() => LineChange::NotRunYet,
+            (Some(_), _) if !is_c(file) && !self.selected_for_file(file).is_empty() => {
+                let why = "the build makes code of this file, and has not done so since it changed";
+                LineChange::Unknown(String::from(why))
+            }
             (Some(_), _) => LineChange::Same,
             (None, _) if declared.is_changed => LineChange::Changed,
             (None, _) if !dangers.is_empty() => match &stands {
@@ -546,6 +551,11 @@ fn add_text(known: &mut Option<String>, text: &str) {
         }
         known.push_str(text);
     }
+}
+
+/// Whether a file is compiled as it is, or included.
+fn is_c(file: &str) -> bool {
+    [".c", ".h", ".inc"].iter().any(|end| file.ends_with(end))
 }
 
 /// The last line before one and the first behind it.

@@ -246,6 +246,7 @@ fn last_run(
         inexact: known.inexact,
         programs,
         files_used: is_known.then_some(names.len()),
+        unseen: uses.incomplete.clone().filter(|_| known.outcome == Outcome::Passed),
         used: names.into_iter().map(String::from).collect(),
         looked_for: looked_for.into_iter().map(String::from).collect(),
     })

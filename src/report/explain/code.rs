@@ -27,6 +27,8 @@ pub struct Function {
     pub dangers: Vec<Danger>,
     /// Tests that entered it when they ran.
     pub entered: Vec<String>,
+    /// Tests that did not pass, of which nothing is kept.
+    pub unknown: Vec<String>,
     /// Tests that are selected for it.
     pub selected: Vec<String>,
     /// Tests that entered it and are selected for something else alone.
@@ -215,6 +217,7 @@ impl Function {
         }
         if self.change != Change::New {
             names(&mut out, ("entered it", "entered it"), &self.entered);
+            some_names(&mut out, UNKNOWN, &self.unknown);
         }
         add_selected(&mut out, &self.change, &self.selected, &self.selected_otherwise);
         out
@@ -338,6 +341,10 @@ impl Line {
     }
 }
 
+const UNKNOWN: (&str, &str) = (
+    "may have entered it: it did not pass, and nothing is kept of that",
+    "may have entered it: they did not pass, and nothing is kept of that",
+);
 const UNSEEN: (&str, &str) = (
     "may have used it: not all files that it uses are known",
     "may have used it: not all files that they use are known",

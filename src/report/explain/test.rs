@@ -66,6 +66,8 @@ pub struct LastRun {
     pub programs: Vec<ProgramRun>,
     /// Files of the project that it used; unknown if it is not known of all.
     pub files_used: Option<usize>,
+    /// Why that is so.
+    pub unseen: Option<String>,
     /// Those that are known, by name.
     pub used: Vec<String>,
     /// Files that it looked for in vain, by name.
@@ -298,6 +300,9 @@ impl LastRun {
                 let count = counted(self.looked_for.len(), "file");
                 add_names(out, &format!("it looked for {count} in vain"), &self.looked_for);
             }
+        } else if let Some(why) = &self.unseen {
+            let why = one_line(why);
+            let _ = writeln!(out, "    which files it used is not known: {why}");
         }
     }
 }

@@ -42,7 +42,7 @@ fn gaps(frame: &mut Frame<'_>) {
     if unknown > 0 {
         let lines = counted(unknown, "line");
         frame.paragraph(&format!(
-            "{lines} of new or changed code did not run yet: which of these no test reaches is \
+            "{lines}, new, changed or behind a change, did not run yet: which of these no test reaches is \
              known when the selected tests have run (`edgewise test`)."
         ));
     } else if let Some(why) = &site.gaps.unknown {
