@@ -249,6 +249,19 @@ fn calls_are_those_that_the_test_came_to() {
     assert_has(&said, &["in main > upper > lower > deep\n"]);
 }
 
+#[test]
+fn many_names_are_told_once() {
+    let tests = ["a", "b", "c", "d"].map(|name| (name, ""));
+    let project = Project::of_source("int main(void)\n{\n    return 0;\n}\n", &tests);
+    project.record();
+    project.edit("main.c", "return 0;", "return 1 - 1;");
+    for place in ["main", "main.c:3"] {
+        let said = project.ok(&["explain", place]);
+        assert_has(&said, &["4 tests ", "    all of them are selected for it\n"]);
+        assert_eq!(said.matches("t/c").count(), 1, "{said}");
+    }
+}
+
 /// That its command changed is enough to select it, and not all that there is to say.
 #[test]
 fn a_test_that_is_another_one_is_compared_all_the_same() {

@@ -98,6 +98,9 @@ fn a_failed_build_with_other_flags() {
     assert!(!project.edgewise(&["build"]).status.success());
     project.edit("helper.c", "n + 2", "n + 1");
     assert_eq!(from_build(&project), ["only"]);
+    let output = project.edgewise(&["select", "--from-build"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("hint: the last build failed with code 2"), "{said}");
 }
 
 #[test]

@@ -161,6 +161,10 @@ pub fn select(
             (concerned, files)
         }
         Source::Build => {
+            if let Some(code) = built.failed {
+                let hint = "programs may not be what their sources make";
+                selection.hints.push(format!("the last build failed with code {code}: {hint}"));
+            }
             let compared = from_build(workspace, history, &programs)?;
             for (program, why) in
                 stale::programs(&workspace.project, &built, &compared.0, &mut cache)

@@ -219,7 +219,9 @@ impl Function {
             names(&mut out, ("entered it", "entered it"), &self.entered);
             some_names(&mut out, UNKNOWN, &self.unknown);
         }
-        add_selected(&mut out, &self.change, &self.selected, &self.selected_otherwise);
+        // Tests of which it is not known stand between.
+        let told = if self.unknown.is_empty() { &self.entered[..] } else { &[] };
+        add_selected(&mut out, &self.change, told, &self.selected, &self.selected_otherwise);
         out
     }
 }
@@ -297,7 +299,9 @@ impl Line {
                 _ if is_open && !selects_otherwise => Change::Changed,
                 _ => Change::Same,
             };
-            add_selected(&mut out, &change, &self.selected, &self.selected_otherwise);
+            let told = self.reached.as_deref().filter(|_| self.unseen.is_empty());
+            let told = told.unwrap_or_default();
+            add_selected(&mut out, &change, told, &self.selected, &self.selected_otherwise);
             some_names(&mut out, PERHAPS, &self.perhaps);
             some_names(&mut out, FOR_FILE, &self.selected_for_file);
         }
@@ -357,8 +361,19 @@ const FOR_FILE: (&str, &str) =
     ("is selected for the file as a whole", "are selected for the file as a whole");
 const SELECTED: (&str, &str) = ("is selected for it", "are selected for it");
 
-fn add_selected(out: &mut String, change: &Change, selected: &[String], otherwise: &[String]) {
-    if *change != Change::Same || !selected.is_empty() {
+/// Adds who is selected; `told` are the tests that were named right before.
+fn add_selected(
+    out: &mut String,
+    change: &Change,
+    told: &[String],
+    selected: &[String],
+    otherwise: &[String],
+) {
+    /// So few names are as easily read twice.
+    const FEW: usize = 3;
+    if selected.len() > FEW && selected == told {
+        out.push_str("    all of them are selected for it\n");
+    } else if *change != Change::Same || !selected.is_empty() {
         names(out, SELECTED, selected);
     }
     if !otherwise.is_empty() {
