@@ -192,3 +192,30 @@ fn a_static_program_that_reads_a_header() {
     let said = miss.project.ok(&["explain", "t/else"]);
     assert!(said.contains("which files it used is not known: "), "{said}");
 }
+
+/// ccache reads what it looks up, and preprocesses it: nothing else becomes of that.
+#[test]
+fn sources_that_ccache_reads() {
+    let makefile = "export CCACHE_DIR := $(CURDIR)/cache\nprog: main.o part.o\n\t$(CC) -o $@ main.o part.o\n\
+                    %.o: %.c part.h Makefile\n\tccache $(CC) -c -o $@ $<\n";
+    let files = [
+        ("Makefile", makefile),
+        ("part.h", "int part(int n);\n"),
+        ("part.c", "#include \"part.h\"\nint part(int n)\n{\n    return n;\n}\n"),
+        (
+            "main.c",
+            "#include \"part.h\"\nint main(int argc, char **argv)\n{\n    (void)argv;\n    \
+             return argc > 1 ? part(0) : 0;\n}\n",
+        ),
+    ];
+    let Miss { project } = recorded("\"cache/**\"", "none ./prog\npart ./prog x\n", &files);
+    // From the cache.
+    std::fs::remove_file(project.path("prog")).unwrap();
+    std::fs::remove_file(project.path("part.o")).unwrap();
+    project.ok(&["build"]);
+    assert!(project.selected().is_empty());
+    project.edit("part.c", "return n;", "return n + 0;");
+    assert_eq!(project.selected(), ["part"]);
+    project.edit("part.h", "int part", "/* A comment. */\nint part");
+    assert_eq!(project.selected(), ["part"]);
+}

@@ -83,7 +83,7 @@ pub fn run(name: &str, arguments: &[OsString]) -> anyhow::Result<i32> {
     };
     // What is listed only says who includes whom.
     let only_lists = words.iter().any(|word| word == "-M" || word == "-MM");
-    if only_lists || matches!(plan, Plan::Work(_)) {
+    if only_lists || matches!(plan, Plan::Work(_)) || is_looked_up(&words, name) {
         reading::say_compiling();
     }
     match plan {
@@ -103,6 +103,16 @@ pub fn run(name: &str, arguments: &[OsString]) -> anyhow::Result<i32> {
             Ok(code)
         }
     }
+}
+
+/// Whether ccache preprocesses a unit to see whether it has it: nothing else becomes of that.
+fn is_looked_up(words: &[String], name: &str) -> bool {
+    if !words.iter().any(|word| word == "-E") || is_of_cxx(name) {
+        return false;
+    }
+    let compiled = words.iter().map(|word| if word == "-E" { "-c" } else { word });
+    let compiled: Vec<String> = compiled.map(String::from).collect();
+    matches!(plan::plan(&compiled), Plan::Work(_)) && reading::is_asked_by_ccache()
 }
 
 /// The arguments as text, if they are.

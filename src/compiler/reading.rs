@@ -17,3 +17,10 @@ pub fn say_compiling() {
         }
     }
 }
+
+/// Whether ccache started this process.
+pub fn is_asked_by_ccache() -> bool {
+    let parent = std::os::unix::process::parent_id();
+    let name = std::fs::read_to_string(format!("/proc/{parent}/comm"));
+    name.is_ok_and(|name| name.trim_end() == "ccache")
+}
