@@ -52,6 +52,10 @@ fn stays_selected(project: &Project) {
     assert!(project.selected().is_empty());
 }
 
+fn remove(project: &Project, name: &str) {
+    std::fs::remove_file(project.path(name)).unwrap();
+}
+
 fn clean(project: &Project) {
     let make = std::process::Command::new("make").arg("clean").current_dir(project.root()).output();
     assert!(make.unwrap().status.success());
@@ -71,6 +75,94 @@ fn flags_in_a_makefile_that_remakes_a_part() {
     project.edit("Makefile", "-O1", "-O1 -DFAST");
     project.edit("main.c", "+ LIMIT", "- LIMIT");
     stays_selected(&project);
+}
+
+/// What is not C is as old as before, though all that is was compiled with the new flags.
+#[test]
+fn flags_that_an_object_that_is_not_c_does_not_get() {
+    let makefile = MAKEFILE
+        .replace("main.o helper.o", "main.o helper.o more.o")
+        .replace("clean:", "more.o: more.S\n\t$(CC) $(CFLAGS) -c -o $@ more.S\nclean:");
+    let more = "#ifdef FAST\n.ascii \"fast\"\n#endif\n.section .note.GNU-stack,\"\",@progbits\n";
+    let project = recorded(&makefile, &[("more.S", more)]);
+    project.edit("Makefile", "-O1", "-O1 -DFAST");
+    ["main.o", "helper.o"].iter().for_each(|name| remove(&project, name));
+    stays_selected(&project);
+}
+
+/// One source is compiled twice, and once with the new flags.
+#[test]
+fn flags_that_one_of_two_objects_of_a_source_does_not_get() {
+    let makefile = MAKEFILE.replace("main.o helper.o", "main.o helper.o again.o").replace(
+        "clean:",
+        "again.o: helper.c\n\t$(CC) $(CFLAGS) -Dhelper=again -c -o $@ helper.c\nclean:",
+    );
+    let main = MAIN.replace("int helper(int n);", "int helper(int n); int again(int n);");
+    let main = main.replace("helper(argc)", "helper(argc) + again(argc)");
+    let project = recorded(&makefile, &[("main.c", &main)]);
+    project.edit("Makefile", "-O1", "-O1 -DFAST");
+    ["main.o", "helper.o"].iter().for_each(|name| remove(&project, name));
+    stays_selected(&project);
+}
+
+/// An archive that is changed in place keeps the other members.
+#[test]
+fn flags_that_a_member_of_an_archive_does_not_get() {
+    let makefile = "CFLAGS = -O1 -Isecond\nprog: main.o libhelper.a\n\t$(CC) -o prog main.o libhelper.a\n\
+        libhelper.a: helper.o more.o\n\t$(AR) rc $@ $?\n\
+        main.o: main.c second/limit.h\nhelper.o: helper.c\nmore.o: more.S\n\t$(CC) $(CFLAGS) -c -o $@ more.S\n\
+        clean:\n\trm -f *.o *.a prog\n";
+    let more = ".globl more\nmore: .ascii \"more\"\n.section .note.GNU-stack,\"\",@progbits\n";
+    let main = MAIN.replace("int helper(", "extern char more; char *text = &more;\nint helper(");
+    let project = recorded(makefile, &[("more.S", more), ("main.c", &main)]);
+    project.edit("Makefile", "-O1", "-O1 -DFAST");
+    ["main.o", "helper.o"].iter().for_each(|name| remove(&project, name));
+    stays_selected(&project);
+}
+
+/// All objects are made anew, from a source that is not.
+#[test]
+fn flags_of_a_tool_that_writes_sources() {
+    let makefile = "CFLAGS = -O1 -Isecond\nEDIT = s/x/x/\nprog: main.o helper.o\n\t$(CC) -o prog main.o helper.o\n\
+        main.o: main.c second/limit.h\nhelper.c: helper.in\n\tsed '$(EDIT)' helper.in >helper.c\n\
+        helper.o: helper.c\nclean:\n\trm -f *.o prog helper.c\n";
+    let project = recorded(makefile, &[("helper.in", HELPER)]);
+    project.edit("Makefile", "s/x/x/", "s/n + 1/n + 3/");
+    ["main.o", "helper.o"].iter().for_each(|name| remove(&project, name));
+    stays_selected(&project);
+}
+
+/// What nobody saw the build read may be any object.
+#[test]
+fn flags_of_a_build_that_is_not_seen() {
+    let unseen = "[build]\ncommand = \"env -u LD_PRELOAD make -s\"\n\
+        [[suite]]\nname = \"t\"\nkind = \"list\"\nfile = \"tests.list\"\n";
+    let project = recorded(MAKEFILE, &[("edgewise.toml", unseen)]);
+    project.edit("Makefile", "-O1", "-O1 -DFAST");
+    remove(&project, "helper.o");
+    stays_selected(&project);
+}
+
+/// What a cache gives out was made by the new command, too.
+#[test]
+fn flags_that_ccache_takes_up() {
+    let project = recorded(
+        &MAKEFILE
+            .replace("CFLAGS =", "CC = ccache cc\nexport CCACHE_DIR = $(CURDIR)/cache\nCFLAGS ="),
+        &[],
+    );
+    for _ in 0..2 {
+        project.edit("Makefile", "-O1", "-O1 -DFAST");
+        project.edgewise(&["test"]);
+        assert_eq!(from_build(&project), ["only"]);
+        clean(&project);
+        project.edgewise(&["test"]);
+        assert!(from_build(&project).is_empty());
+        project.edit("Makefile", "-O1 -DFAST", "-O1");
+        clean(&project);
+        project.edgewise(&["test"]);
+        assert!(from_build(&project).is_empty());
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::git;
 use super::workspace::Workspace;
 use crate::compiler::project::relative;
 use crate::history::format::FileState;
+use crate::ids::Fingerprint;
 use crate::trace::uses::Uses;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
@@ -53,9 +54,17 @@ pub struct BuildState {
     /// What changed and the last build did not take up: programs are still made of what it was.
     #[serde(default)]
     pub left: BTreeSet<String>,
+    /// What programs are still made of and an earlier build made, if something is left.
+    #[serde(default)]
+    pub from_before: Option<String>,
     /// What builds make. An incremental build reads what an earlier one made.
     #[serde(default)]
     pub outputs: BTreeSet<String>,
+    /// Those that were made since build descriptions are what they are, and what these are.
+    #[serde(default)]
+    pub fresh: BTreeSet<String>,
+    #[serde(default)]
+    pub fresh_for: Option<Fingerprint>,
     /// Why there may be more inputs, if so: of one build, for good.
     #[serde(default = "before_uses")]
     pub inputs_incomplete: Option<String>,

@@ -2,6 +2,7 @@
 
 use super::build_state::BuildState;
 use super::files;
+use super::from_before;
 use super::taken_up::Made;
 use super::workspace::Workspace;
 use crate::compiler::ld::is_linker_name;
@@ -116,12 +117,10 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
         built.is_nothing = true;
         return Ok(built);
     }
-    let mut compiled = BTreeSet::new();
     for event in events {
         match event {
             Event::Compiled { source, procedures, opaque, untouched } => {
                 built.units += 1;
-                compiled.insert(source.clone());
                 built.procedures += procedures;
                 built.opaque += opaque;
                 built.untouched.extend(untouched.map(|why| (source, why)));
@@ -153,11 +152,12 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
     state.generator_files.extend(generator_files(workspace, traces.path()));
     state.add_files(&workspace.project.root, &files);
     state.add_uses(&workspace.project.root, &uses);
+    from_before::note(&mut state, &workspace.project.root, &files, &uses);
     state.failed = (built.code != 0).then_some(built.code);
     if built.code == 0 {
         files::add_elsewhere(&mut files, &state, began);
-        let (compiled, linked) = (&compiled, &built.programs);
-        Made { workspace, extent, uses: &uses, compiled, linked }.note(&mut state, files);
+        let linked = &built.programs;
+        Made { workspace, extent, uses: &uses, linked, began }.note(&mut state, files);
     }
     state.write(workspace)?;
     Ok(built)

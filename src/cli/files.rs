@@ -55,7 +55,9 @@ fn scan_knowing(
     known: &mut Contents,
     began: Moment,
 ) -> anyhow::Result<FileState> {
-    let Paths { mut files, directories } = paths(workspace)?;
+    let ignored = workspace.config.ignored()?;
+    let root = &workspace.project.root;
+    let Paths { mut files, directories } = paths(root, |name| ignored.is_match(name))?;
     files.extend(elsewhere(built).map(|name| (name.clone(), PathBuf::from(name))));
     let found: Vec<_> = files
         .into_par_iter()
@@ -77,7 +79,6 @@ fn scan_knowing(
         }
         state.extend(content.map(|content| (name, content)));
     }
-    let root = &workspace.project.root;
     state.extend(directories.iter().map(|path| (directory_name(root, path), directory())));
     state.extend(git::state(root, known, began).map(|git| (String::from(git::STATE), git)));
     if let Some(command) = &workspace.config.build.command {
@@ -156,9 +157,9 @@ fn makes_programs(built: &BuildState, name: &str) -> bool {
     is_build_description(name) || !built.outputs.contains(name) && is_read()
 }
 
-struct Paths {
+pub struct Paths {
     /// With their names relative to the root.
-    files: Vec<(String, PathBuf)>,
+    pub files: Vec<(String, PathBuf)>,
     directories: Vec<PathBuf>,
 }
 
@@ -181,11 +182,10 @@ pub fn is_skipped(name: &OsStr) -> bool {
     SKIPPED_DIRECTORIES.iter().any(|skipped| name == *skipped)
 }
 
-fn paths(workspace: &Workspace) -> anyhow::Result<Paths> {
-    let root = &workspace.project.root;
-    let ignored = workspace.config.ignored()?;
+/// All below a directory but what is ignored; of directories the name has a slash behind it.
+pub fn paths(root: &Path, is_ignored: impl Fn(&str) -> bool) -> anyhow::Result<Paths> {
     let mut found = Paths { files: Vec::new(), directories: Vec::new() };
-    let mut todo = vec![root.clone()];
+    let mut todo = vec![root.to_path_buf()];
     let mut seen = HashSet::new();
     while let Some(directory) = todo.pop() {
         // Links may lead to a directory twice, or in a circle.
@@ -199,11 +199,11 @@ fn paths(workspace: &Workspace) -> anyhow::Result<Paths> {
             let name = relative(root, &path);
             let kind = entry.file_type()?;
             if kind.is_dir() || kind.is_symlink() && path.is_dir() {
-                if !is_skipped(&entry.file_name()) && !ignored.is_match(format!("{name}/")) {
+                if !is_skipped(&entry.file_name()) && !is_ignored(&format!("{name}/")) {
                     found.directories.push(path.clone());
                     todo.push(path);
                 }
-            } else if !ignored.is_match(&name) {
+            } else if !is_ignored(&name) {
                 found.files.push((name, path));
             }
         }

@@ -16,6 +16,7 @@ mod excluding;
 pub mod exit;
 mod explaining;
 pub mod files;
+mod from_before;
 mod gathering;
 mod git;
 mod helping;

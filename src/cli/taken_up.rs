@@ -5,10 +5,11 @@
 use super::build_state::BuildState;
 use super::building::Extent;
 use super::files;
+use super::from_before;
 use super::git;
 use super::workspace::Workspace;
+use crate::compiler::text::stamp::Moment;
 use crate::history::format::FileState;
-use crate::trace::module::Module;
 use crate::trace::uses::Uses;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,15 +19,16 @@ pub struct Made<'a> {
     pub workspace: &'a Workspace,
     pub extent: Extent,
     pub uses: &'a Uses,
-    /// Sources that were compiled, and programs that were linked.
-    pub compiled: &'a BTreeSet<String>,
+    /// Programs that were linked.
     pub linked: &'a BTreeSet<String>,
+    pub began: Moment,
 }
 
 impl Made<'_> {
     /// Notes the files as the programs know them; `files` are those when the build began.
     pub fn note(&self, state: &mut BuildState, files: FileState) {
-        let is_whole = self.is_whole(state);
+        let old = self.left_over(state);
+        let is_whole = old.is_none();
         let known = |then: Option<&FileState>| match then {
             Some(then) if !is_whole => self.known(state, then, &files),
             _ => files.clone(),
@@ -39,6 +41,7 @@ impl Made<'_> {
             let new = files.keys().filter(|name| !complete.contains_key(*name));
             state.left = others.map(|(name, _)| name).chain(new).cloned().collect();
             state.complete = Some(complete);
+            state.from_before = old.filter(|_| !state.left.is_empty());
             if is_whole {
                 state.appeared.clear();
             }
@@ -86,20 +89,15 @@ impl Made<'_> {
         self.uses.files.get(&path).is_some_and(|used| used.read || used.executed)
     }
 
-    /// Whether all programs were compiled and linked in this build.
-    fn is_whole(&self, state: &BuildState) -> bool {
+    /// A program that was not linked in this build, or what it or another is made of and an
+    /// earlier build made.
+    fn left_over(&self, state: &BuildState) -> Option<String> {
         let mut programs = self.programs(state).peekable();
-        programs.peek().is_some()
-            && programs.all(|name| {
-                let module = Module::read(&self.workspace.project.root.join(name));
-                let is_compiled = |module: Module| {
-                    let mut units = module.records.units.iter();
-                    units.all(|unit| {
-                        unit.index().is_ok_and(|unit| self.compiled.contains(&unit.key.source))
-                    })
-                };
-                self.linked.contains(name) && module.is_ok_and(is_compiled)
-            })
+        if programs.peek().is_none() {
+            return Some(String::from("what is built"));
+        }
+        let program = programs.find(|name| !self.linked.contains(*name)).cloned();
+        program.or_else(|| from_before::find(state, self.workspace, self.uses, self.began))
     }
 
     /// Programs that are there. A build of everything looks at all that are still part of it.

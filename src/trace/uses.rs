@@ -77,6 +77,8 @@ pub struct Use {
     pub read: bool,
     /// Opened by somebody else than a compiler of ours that makes a unit of it.
     pub read_by_others: bool,
+    /// Opened by a compiler of ours that makes a unit of it.
+    pub compiled: bool,
     /// Made, emptied, replaced or removed.
     pub written: bool,
     /// Asked for, or opened in vain.
@@ -243,6 +245,7 @@ impl Uses {
             let known = self.files.entry(path).or_insert(used);
             known.read |= used.read;
             known.read_by_others |= used.read_by_others;
+            known.compiled |= used.compiled;
             known.written |= used.written;
             known.looked_for |= used.looked_for;
             known.listed |= used.listed;
@@ -322,7 +325,7 @@ fn note(files: &mut BTreeMap<PathBuf, Use>, path: PathBuf, kind: u16) {
     let used = files.entry(path).or_insert(Use { first, ..Use::default() });
     match kind {
         READ => (used.read, used.read_by_others) = (true, true),
-        COMPILED => used.read = true,
+        COMPILED => (used.read, used.compiled) = (true, true),
         WRITTEN => {
             used.made |= !used.read && !used.executed;
             used.written = true;

@@ -60,6 +60,11 @@ impl Stamp {
         self.modified.max(self.changed) < at.0.saturating_sub(TICK)
     }
 
+    /// Whether the file was there before this moment, as it is.
+    pub fn is_before(&self, at: Moment) -> bool {
+        self.modified.min(self.changed) < at.0
+    }
+
     pub fn is_file(&self) -> bool {
         self.mode & libc::S_IFMT == libc::S_IFREG
     }

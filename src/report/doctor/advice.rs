@@ -124,8 +124,13 @@ fn add_tests(health: &Health, found: &mut Vec<Advice>) {
     if !health.left.is_empty() {
         let left: Vec<&str> = health.left.iter().map(String::as_str).collect();
         let what = format!(
-            "{} changed since programs were built that the last build left as they were",
-            some(&left)
+            "{} changed since programs were built that the last build left as they were{}",
+            some(&left),
+            health
+                .from_before
+                .iter()
+                .map(|file| format!(": {file} is from before"))
+                .collect::<String>()
         );
         add(what, health.way.build_anew());
     }

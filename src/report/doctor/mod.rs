@@ -30,6 +30,8 @@ pub struct Health {
     pub build_unseen: Option<String>,
     /// Build descriptions and other inputs that changed, and that the last build did not take up.
     pub left: Vec<String>,
+    /// What programs are made of since before that, if known.
+    pub from_before: Option<String>,
     pub compilers: Vec<Compiler>,
     pub linkers: Vec<Linker>,
     pub programs: Vec<Program>,
