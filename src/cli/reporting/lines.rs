@@ -1,9 +1,9 @@
-//! Which lines of the sources changed, where the text that they had can be had.
+//! Which lines of the sources and other files changed, where the text that they had can be had.
 
 use super::earlier::Texts;
-use crate::cli::uses;
+use crate::cli::{files, uses};
 use crate::report::html::align::{Row, align};
-use crate::report::html::{ChangedLines, Site};
+use crate::report::html::{ChangedFile, ChangedLines, Site, TextChange};
 use std::collections::BTreeSet;
 
 /// Adds to each file of the report that changed which of its lines did.
@@ -28,6 +28,29 @@ pub fn add(site: &mut Site, texts: &mut Texts<'_>) {
     }
     for (place, lines) in found {
         site.files[place].changed = Some(lines);
+    }
+    let pages = &site.files;
+    let has_page = |name: &str| pages.binary_search_by(|file| file.name.as_str().cmp(name)).is_ok();
+    for change in &mut site.changed_files {
+        if files::is_file(&change.file) && !has_page(&change.file) {
+            change.text = Some(text(change, texts));
+        }
+    }
+}
+
+/// Both versions of a file that has no page of its own.
+fn text(change: &ChangedFile, texts: &mut Texts<'_>) -> TextChange {
+    let was_there = change.verb != uses::verb(false, true);
+    let is_there = change.verb != uses::verb(true, false);
+    let now = texts.now(&change.file).map(<[String]>::to_vec);
+    let then = texts.then(&change.file).map(<[String]>::to_vec);
+    match (then, now) {
+        (None, _) if was_there => TextChange::Unknown(
+            "What it was is not known: the history keeps no texts, and git does not have this \
+             file as it was recorded.",
+        ),
+        (_, None) if is_there => TextChange::Unknown("It cannot be read."),
+        (then, now) => TextChange::between(&then.unwrap_or_default(), &now.unwrap_or_default()),
     }
 }
 

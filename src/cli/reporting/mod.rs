@@ -274,6 +274,7 @@ fn changed_files(workspace: &Workspace, selected: &Selected, then: &FileState) -
             } else {
                 "selects the tests that use it"
             },
+            text: None,
         })
         .collect()
 }

@@ -1,7 +1,7 @@
 //! All changes: procedures by file, and what else selects tests.
 
 use super::frame::Frame;
-use super::{Page, Site, parts};
+use super::{Page, Site, parts, texts};
 use crate::report::text::counted;
 
 const PROCEDURES_OF_PAGE: usize = 800;
@@ -29,6 +29,7 @@ pub fn pages(site: &Site) -> Vec<Page> {
         frame.html.end();
         if number == 0 {
             others(&mut frame, true);
+            texts::section(&mut frame);
         }
         frame.finish()
     });
@@ -98,6 +99,12 @@ fn others(frame: &mut Frame<'_>, is_excluded: bool) {
             frame.html.begin("p");
             frame.line(&place.file, place.line);
             frame.html.text(" ").code(&place.text).end();
+        }
+        let changed = site.changed_files.iter().map(|change| &change.file);
+        let file = { changed }.find(|file| other.what.starts_with(&format!("{file} ")));
+        if let Some(target) = file.and_then(|file| site.text_href(file)) {
+            let target = frame.to(target);
+            frame.html.begin("p").link(target, "What changed in it").end();
         }
         frame.tests(&other.tests, SHOWN_TESTS);
         frame.html.end();

@@ -95,7 +95,8 @@ impl<'s> Frame<'s> {
     }
 
     pub fn file(&mut self, file: &str) {
-        let target = self.site.file_href(file).map(|target| self.to(target));
+        let target = self.site.file_href(file).or_else(|| self.site.text_href(file));
+        let target = target.map(|target| self.to(target));
         self.html.begin("span").attr("class", "path").maybe_link(target, file).end();
     }
 

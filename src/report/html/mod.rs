@@ -12,6 +12,7 @@ mod search;
 mod source;
 mod summary;
 mod tests;
+mod texts;
 mod words;
 pub mod writer;
 
@@ -25,6 +26,7 @@ use std::time::Duration;
 
 pub use frame::GENERATOR;
 pub use source::source;
+pub use texts::TextChange;
 
 /// Tests of a page, and reasons of these.
 const TESTS_OF_PAGE: usize = 200;
@@ -206,6 +208,8 @@ pub struct ChangedFile {
     pub verb: &'static str,
     /// How its change counts.
     pub role: &'static str,
+    /// Both versions, if it has no page of its own.
+    pub text: Option<TextChange>,
 }
 
 /// A file of units, with what the tests reach in it.
