@@ -143,6 +143,22 @@ fn flags_of_a_build_that_is_not_seen() {
     stays_selected(&project);
 }
 
+/// The files of a build outside of the project are not noted.
+#[test]
+fn flags_of_a_build_outside_of_the_project() {
+    let elsewhere = tempfile::Builder::new().prefix("edgewise-elsewhere").tempdir().unwrap();
+    let out = elsewhere.path().to_str().unwrap();
+    let makefile = format!(
+        "CFLAGS = -O1 -Isecond\nO = {out}\n$O/prog: $O/main.o $O/helper.o\n\t$(CC) -o $@ $O/main.o $O/helper.o\n\
+         $O/%.o: %.c\n\t$(CC) $(CFLAGS) -c -o $@ $<\nclean:\n\trm -f $O/*\n"
+    );
+    let list = format!("only {out}/prog\n");
+    let project = recorded(&makefile, &[("tests.list", &list)]);
+    project.edit("Makefile", "-O1", "-O1 -DFAST");
+    std::fs::remove_file(elsewhere.path().join("main.o")).unwrap();
+    stays_selected(&project);
+}
+
 /// What a cache gives out was made by the new command, too.
 #[test]
 fn flags_that_ccache_takes_up() {

@@ -3,7 +3,6 @@
 
 use super::build_state::BuildState;
 use super::files;
-use super::workspace::Workspace;
 use crate::compiler::project::relative;
 use crate::compiler::text::stamp::{Moment, Stamp};
 use crate::history::format::FileState;
@@ -34,17 +33,22 @@ pub fn note(state: &mut BuildState, root: &Path, files: &FileState, uses: &Uses)
     state.fresh.extend(made.map(|(path, _)| relative(root, path)));
 }
 
-/// A file that went into programs in this build and that another one made: an object or a
-/// library, or a source since which a build description changed.
-pub fn find(
+/// A file that went into these programs in this build and that another one made: an object or
+/// a library, or a source since which a build description changed.
+pub fn find<'p>(
+    programs: impl Iterator<Item = &'p String>,
     state: &BuildState,
-    workspace: &Workspace,
+    root: &Path,
     uses: &Uses,
     began: Moment,
 ) -> Option<String> {
-    let root = &workspace.project.root;
+    // What is used there nobody notes.
+    let mut elsewhere = programs.filter(|name| Path::new(name).is_absolute());
+    if let Some(old) = elsewhere.find_map(|program| object_elsewhere(root, program, began)) {
+        return Some(old);
+    }
     if uses.incomplete.is_some() {
-        return object_from_before(root, began);
+        return object_from_before(root, root, began);
     }
     let used = uses.files.iter().filter(|(_, used)| used.read && !used.made);
     let mut used = used.map(|(path, used)| (path, used, relative(root, path)));
@@ -60,12 +64,27 @@ pub fn find(
 
 /// An object that was there when the build began. Of a build that is not known as a whole,
 /// each of them may be part of programs.
-fn object_from_before(root: &Path, began: Moment) -> Option<String> {
+fn object_from_before(root: &Path, directory: &Path, began: Moment) -> Option<String> {
     let is_old = |path: &Path| Stamp::of(path).is_none_or(|stamp| stamp.is_before(began));
-    // A file that cannot be looked at may be one.
-    let Ok(paths) = files::paths(root, |_| false) else { return Some(String::from("something")) };
+    // What cannot be looked at may be one.
+    let Ok(paths) = files::paths(directory, |_| false) else {
+        return Some(relative(root, directory));
+    };
     let old = paths.files.into_iter().find(|(_, path)| is_object(path) && is_old(path));
-    old.map(|(name, _)| name)
+    old.map(|(_, path)| relative(root, &path))
+}
+
+/// The same for a program that is built outside of the project, in the whole tree that it is
+/// part of and the project is not.
+fn object_elsewhere(root: &Path, program: &str, began: Moment) -> Option<String> {
+    let directories = Path::new(program).ancestors().skip(1);
+    let is_apart = |directory: &&Path| !root.starts_with(directory);
+    // Of `/tmp` or `/home`, only what is below.
+    let is_deep = |directory: &&Path| directory.components().count() > 2;
+    match directories.take_while(is_apart).take_while(is_deep).last() {
+        Some(directory) => object_from_before(root, directory, began),
+        None => Some(program.to_string()),
+    }
 }
 
 /// Whether a file goes into programs as it is: an object, an archive, a library.

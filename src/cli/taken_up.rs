@@ -97,7 +97,8 @@ impl Made<'_> {
             return Some(String::from("what is built"));
         }
         let program = programs.find(|name| !self.linked.contains(*name)).cloned();
-        program.or_else(|| from_before::find(state, self.workspace, self.uses, self.began))
+        let (root, programs) = (&self.workspace.project.root, self.programs(state));
+        program.or_else(|| from_before::find(programs, state, root, self.uses, self.began))
     }
 
     /// Programs that are there. A build of everything looks at all that are still part of it.
@@ -107,6 +108,8 @@ impl Made<'_> {
         let is_looked_at = |name: &&String| {
             self.extent != Extent::Everything
                 || self.uses.incomplete.is_some()
+                // Of what is elsewhere no use is noted.
+                || Path::new(*name).is_absolute()
                 || self.uses.files.contains_key(&root.join(name))
                 || self.linked.contains(*name)
         };
