@@ -52,6 +52,16 @@ fn stays_selected(project: &Project) {
     assert!(project.selected().is_empty());
 }
 
+/// The same where a build is enough.
+fn stays_selected_until_clean(project: &Project) {
+    assert_eq!(from_build(project), ["only"]);
+    project.edgewise(&["test"]);
+    clean(project);
+    project.edgewise(&["test"]);
+    assert!(from_build(project).is_empty());
+    assert!(project.selected().is_empty());
+}
+
 fn remove(project: &Project, name: &str) {
     std::fs::remove_file(project.path(name)).unwrap();
 }
@@ -154,6 +164,252 @@ fn flags_of_a_build_outside_of_the_project() {
     );
     let list = format!("only {out}/prog\n");
     let project = recorded(&makefile, &[("tests.list", &list)]);
+    project.edit("Makefile", "-O1", "-O1 -DFAST");
+    std::fs::remove_file(elsewhere.path().join("main.o")).unwrap();
+    stays_selected(&project);
+}
+
+/// A make reads it in each build, whether it makes something or not.
+#[test]
+fn flags_in_a_part_of_a_makefile() {
+    let makefile = MAKEFILE.replace("CFLAGS = -O1 -Ifirst -Isecond", "include settings");
+    let project = recorded(&makefile, &[("settings", "CFLAGS = -O1 -Ifirst -Isecond\n")]);
+    project.edit("settings", "-O1", "-O1 -DFAST");
+    stays_selected(&project);
+}
+
+/// A script that makes only what is not there yet.
+#[test]
+fn flags_in_a_script_that_builds() {
+    let script = "set -e\nflags='-O1 -Isecond'\nfor one in main helper; do\n\
+        test -e $one.o && test ! $one.c -nt $one.o || { cc $flags -c $one.c; rm -f prog; }\ndone\n\
+        test -e prog || cc -o prog main.o helper.o\n";
+    let config = "[build]\ncommand = \"sh ./build.sh\"\n\
+        [[suite]]\nname = \"t\"\nkind = \"list\"\nfile = \"tests.list\"\n";
+    let project = recorded(MAKEFILE, &[("build.sh", script), ("edgewise.toml", config)]);
+    project.edit("build.sh", "-O1", "-O1 -DFAST");
+    stays_selected(&project);
+}
+
+/// One object is of the makefile that was taken back, and nothing tells so.
+#[test]
+fn flags_that_are_taken_back_after_one_object_had_them() {
+    let project = recorded(MAKEFILE, &[]);
+    project.edit("Makefile", "-O1", "-O1 -DFAST");
+    project.edit("helper.c", "return n;", "return n + 7;");
+    project.edgewise(&["test"]);
+    project.edit("Makefile", "-O1 -DFAST", "-O1");
+    stays_selected(&project);
+}
+
+/// The same, and the build that did it failed.
+#[test]
+fn flags_that_are_taken_back_after_a_build_that_failed() {
+    let project = recorded(MAKEFILE, &[]);
+    project.edit("Makefile", "-O1", "-O1 -DFAST");
+    project.edit("helper.c", "return n;", "return n + 7;");
+    project.edit("main.c", "int main", "int broken = \"\"; no int main");
+    assert!(!project.edgewise(&["build", "--", "make", "-k"]).status.success());
+    project.edit("Makefile", "-O1 -DFAST", "-O1");
+    project.edit("main.c", "int broken = \"\"; no int main", "int main");
+    project.edgewise(&["test"]);
+    stays_selected(&project);
+}
+
+/// No build of everything came before.
+#[test]
+fn flags_after_builds_of_one_part_after_the_other() {
+    let project = Project::empty();
+    project.write_config();
+    project.write("tests.list", "only ./prog\n");
+    project.write("main.c", MAIN);
+    project.write("helper.c", HELPER);
+    project.write("second/limit.h", "#define LIMIT 10\n");
+    project.write("Makefile", MAKEFILE);
+    project.ok(&["build", "--", "make", "-s"]);
+    project.ok(&["run"]);
+    project.edit("Makefile", "-O1", "-O1 -DFAST");
+    project.ok(&["build", "--", "make", "-s"]);
+    assert_eq!(from_build(&project), ["only"]);
+    stays_selected(&project);
+}
+
+/// Somebody configures again with other flags; objects do not depend on makefiles.
+#[test]
+fn flags_that_are_configured() {
+    let configure = "sed \"s/@FLAGS@/$1/\" Makefile.in >Makefile\n";
+    let makefile = MAKEFILE.replace("-O1", "-O1 @FLAGS@");
+    let config = "ignore = [\"Makefile\"]\n[build]\ncommand = \"make -s\"\n\
+        [[suite]]\nname = \"t\"\nkind = \"list\"\nfile = \"tests.list\"\n";
+    let project = Project::empty();
+    project.write("edgewise.toml", config);
+    project.write("tests.list", "only ./prog\n");
+    project.write("main.c", MAIN);
+    project.write("helper.c", HELPER);
+    project.write("second/limit.h", "#define LIMIT 10\n");
+    project.write("Makefile.in", &makefile);
+    project.write("configure", configure);
+    project.ok(&["build", "--", "sh", "./configure"]);
+    project.record();
+    assert!(project.selected().is_empty());
+    project.ok(&["build", "--", "sh", "./configure"]);
+    project.ok(&["build"]);
+    assert!(from_build(&project).is_empty(), "the same again");
+    assert!(project.selected().is_empty());
+    project.ok(&["build", "--", "sh", "./configure", "-DFAST"]);
+    stays_selected(&project);
+}
+
+/// What a wildcard finds no more, no rule depends on.
+#[test]
+fn data_that_is_gone() {
+    let makefile = "CFLAGS = -O1 -Isecond\nprog: main.o helper.o\n\t$(CC) -o prog main.o helper.o\n\
+        main.o: main.c second/limit.h\nhelper.c: $(wildcard parts/*.txt)\n\tcat parts/*.txt >helper.c\n\
+        helper.o: helper.c\nclean:\n\trm -f *.o prog helper.c\n";
+    let files = [("parts/1.txt", HELPER), ("parts/2.txt", "int more = 1;\n")];
+    let project = recorded(makefile, &files);
+    remove(&project, "parts/2.txt");
+    stays_selected(&project);
+}
+
+/// And what it finds now.
+#[test]
+fn data_that_is_new() {
+    let makefile = "CFLAGS = -O1 -Isecond\nprog: main.o helper.o\n\t$(CC) -o prog main.o helper.o\n\
+        main.o: main.c second/limit.h\nhelper.c: $(wildcard parts/*.txt)\n\tcat parts/*.txt >helper.c\n\
+        helper.o: helper.c\nclean:\n\trm -f *.o prog helper.c\n";
+    let project = recorded(makefile, &[("parts/1.txt", HELPER)]);
+    project.write("parts/notes.md", "Nobody reads this.\n");
+    assert!(project.selected().is_empty(), "another kind of file");
+    project.write("parts/2.txt", "int more = 1;\n");
+    assert_eq!(project.selected(), ["only"]);
+    project.ok(&["test"]);
+    assert!(project.selected().is_empty());
+}
+
+/// `make clean` leaves what the script wrote before it was edited.
+#[test]
+fn a_script_whose_sources_stay() {
+    let makefile = "CFLAGS = -O1 -Isecond\nprog: main.o helper.o\n\t$(CC) -o prog main.o helper.o\n\
+        main.o: main.c second/limit.h\nhelper.c: helper.in\n\tsh make.sh\nhelper.o: helper.c\n\
+        clean:\n\trm -f *.o prog\n";
+    let files = [("helper.in", HELPER), ("make.sh", "cat helper.in >helper.c\n")];
+    let project = recorded(makefile, &files);
+    project.write("make.sh", "sed 's/n + 1/n + 3/' helper.in >helper.c\n");
+    clean(&project);
+    project.edgewise(&["test"]);
+    assert_eq!(from_build(&project), ["only"]);
+    remove(&project, "helper.c");
+    stays_selected_until_clean(&project);
+}
+
+/// A header of C++ that makes one of two objects anew.
+#[test]
+fn a_header_that_one_of_two_objects_that_are_not_c_depends_on() {
+    let makefile = "CFLAGS = -O1 -Isecond\nprog: main.o helper.o one.o two.o\n\t$(CC) -o prog main.o helper.o one.o two.o\n\
+        main.o: main.c second/limit.h\nhelper.o: helper.c\none.o: one.cc both.h\n\tg++ -c one.cc\n\
+        two.o: two.cc\n\tg++ -c two.cc\nclean:\n\trm -f *.o prog\n";
+    let source =
+        |name: &str| format!("#include \"both.h\"\nextern \"C\" int {name}() {{ return BOTH; }}\n");
+    let (one, two) = (source("one"), source("two"));
+    let files = [("one.cc", &*one), ("two.cc", &*two), ("both.h", "#define BOTH 1\n")];
+    let project = recorded(makefile, &files);
+    project.edit("both.h", "1", "2");
+    stays_selected(&project);
+}
+
+/// A program that is made under another name first.
+#[test]
+fn a_program_that_is_moved_into_place() {
+    let makefile = MAKEFILE
+        .replace("-o prog main.o", "-o prog.new main.o")
+        .replace("main.o helper.o\nmain.o:", "main.o helper.o\n\tmv prog.new prog\nmain.o:");
+    let project = recorded(&makefile, &[]);
+    project.edit("Makefile", "-O1", "-O1 -DFAST");
+    stays_selected(&project);
+}
+
+/// A makefile whose build stops in the middle, behind a script that writes a header.
+const STOPPED: &str = "CFLAGS = -O1 -Isecond\nprog: main.o helper.o\n\t$(CC) -o prog main.o helper.o\n\
+    main.o: main.c second/limit.h made.h\nmade.h:\n\tsh make.sh >made.h\n\
+    helper.o: helper.c wait\nwait: made.h\n\techo >waiting; while test -e stop; do sleep 0.05; done; touch wait\n\
+    clean:\n\trm -f *.o prog\n";
+
+/// Stops a build with a signal when its script has run; then builds what is left.
+fn stopped(signal: i32) -> Project {
+    let project = Project::empty();
+    project.write_config();
+    project.write("tests.list", "only ./prog\n");
+    project.write("main.c", &MAIN.replace("#include \"limit.h\"", "#include \"made.h\""));
+    project.write("helper.c", HELPER);
+    project.write("second/limit.h", "");
+    project.write("make.sh", "echo '#define LIMIT 1'\n");
+    project.write("Makefile", STOPPED);
+    project.write("stop", "");
+    let mut build = project.hearing().arg("build").spawn().unwrap();
+    while !project.path("waiting").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    // SAFETY: the process is ours.
+    unsafe { libc::kill(build.id() as i32, signal) };
+    assert!(!build.wait().unwrap().success());
+    remove(&project, "stop");
+    // A make that nobody told to stop goes on.
+    while signal == libc::SIGKILL && !project.path("prog").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    project.record();
+    let (_, said) = project.says(&["select"]);
+    assert!(project.selected().is_empty(), "{said}");
+    project.write("make.sh", "echo '#define LIMIT 2'\n");
+    project
+}
+
+/// What it read before counts, though the next build had no need to read it again.
+#[test]
+fn a_build_that_is_interrupted() {
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        assert_eq!(stopped(signal).selected(), ["only"], "by {signal}");
+    }
+}
+
+#[test]
+fn a_build_that_is_killed() {
+    assert_eq!(stopped(libc::SIGKILL).selected(), ["only"]);
+}
+
+/// The link leads elsewhere, and no file is another one.
+#[test]
+fn a_link_to_a_directory_that_leads_elsewhere() {
+    let makefile = "CFLAGS = -O1 -Isecond\nprog: main.o helper.o\n\t$(CC) -o prog main.o helper.o\n\
+        main.o: main.c second/limit.h\nhelper.c: now/part\n\tcat now/part >helper.c\nhelper.o: helper.c\n\
+        clean:\n\trm -f *.o prog helper.c\n";
+    let project = Project::empty();
+    project.write("one/part", HELPER);
+    project.write("two/part", &HELPER.replace("n + 1", "n + 2"));
+    std::os::unix::fs::symlink("one", project.path("now")).unwrap();
+    project.write_config();
+    project.write("tests.list", "only ./prog\nreads ./prog && cat now/part\n");
+    project.write("main.c", MAIN);
+    project.write("second/limit.h", "#define LIMIT 10\n");
+    project.write("Makefile", makefile);
+    project.record();
+    assert!(project.selected().is_empty());
+    remove(&project, "now");
+    std::os::unix::fs::symlink("two", project.path("now")).unwrap();
+    assert_eq!(project.selected(), ["only", "reads"]);
+}
+
+/// The program is inside, and what it is made of is not.
+#[test]
+fn flags_of_objects_outside_of_the_project() {
+    let elsewhere = tempfile::Builder::new().prefix("edgewise-elsewhere").tempdir().unwrap();
+    let out = elsewhere.path().to_str().unwrap();
+    let makefile = format!(
+        "CFLAGS = -O1 -Isecond\nO = {out}\nprog: $O/main.o $O/helper.o\n\t$(CC) -o $@ $O/main.o $O/helper.o\n\
+         $O/%.o: %.c\n\t$(CC) $(CFLAGS) -c -o $@ $<\nclean:\n\trm -f $O/* prog\n"
+    );
+    let project = recorded(&makefile, &[]);
     project.edit("Makefile", "-O1", "-O1 -DFAST");
     std::fs::remove_file(elsewhere.path().join("main.o")).unwrap();
     stays_selected(&project);

@@ -180,6 +180,11 @@ static void note_variables(char *const *variables)
     }
 }
 
+static int is_name_of_make(const char *name)
+{
+    return equal(name, "make") || equal(name, "gmake") || equal(name, "bmake") || equal(name, "remake");
+}
+
 /* The program itself may be an argument of the loader, which is then what was executed. */
 static void note_program(int count, char **arguments, char **variables)
 {
@@ -208,6 +213,7 @@ static void note_program(int count, char **arguments, char **variables)
         note_also(known, EDGEWISE_EXECUTED, HERE, executed, FOLLOW);
         /* It reads what it hands on to the compiler. */
         is_compiling |= equal(last_of(executed), "ccache");
+        is_make = is_name_of_make(last_of(executed));
         if (is_emulator(executed))
             mark("an emulator makes system calls itself");
     }

@@ -43,7 +43,7 @@ __attribute__((noinline)) static void after_open(struct opened opened, int succe
     }
     if (!succeeded || !opened.known || (flags & O_PATH) == O_PATH)
         return;
-    note_also(opened.known, EDGEWISE_READ, at, path, opened.follow);
+    note_also(opened.known, is_make ? EDGEWISE_DESCRIBED : EDGEWISE_READ, at, path, opened.follow);
     if (flags & O_DIRECTORY)
         note_also(opened.known, EDGEWISE_LISTED, at, path, opened.follow);
     if (opened.how == CHANGES)

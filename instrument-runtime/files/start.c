@@ -35,6 +35,8 @@ static void map_log(const char *directory)
 
 /* What this process reads it reads in order to make a unit of it. */
 static int is_compiling;
+/* What it reads tells it how to build. */
+static int is_make;
 
 static void start(char *const *variables)
 {

@@ -19,6 +19,7 @@
 #define EDGEWISE_LISTED 4
 #define EDGEWISE_EXECUTED 5
 #define EDGEWISE_COMPILED 6   /* the same as READ, by a compiler of ours that makes a unit of it */
+#define EDGEWISE_DESCRIBED 7  /* the same as READ, by a make: it says how to build */
 
 /* What became of processes. A program that is executed has to say EDGEWISE_LOADED afterwards: one that does
  * not is not seen, for whatever reason. */

@@ -1,8 +1,8 @@
 //! What is known of the builds of a project beyond their programs. All of it
 //! only ever adds reasons to select.
 
-use super::git;
 use super::workspace::Workspace;
+use super::{files, git};
 use crate::compiler::project::relative;
 use crate::history::format::FileState;
 use crate::ids::Fingerprint;
@@ -26,6 +26,9 @@ pub struct BuildState {
     /// The sources among them, and why.
     #[serde(default)]
     pub unanalysed_sources: BTreeMap<String, String>,
+    /// What each of these was made of the last time, if that is known.
+    #[serde(default)]
+    pub unanalysed_inputs: BTreeMap<String, BTreeSet<String>>,
     /// Of some of them it is not known what they are made of.
     #[serde(default)]
     pub has_unknown_inputs: bool,
@@ -41,6 +44,12 @@ pub struct BuildState {
     /// units include may be copied, too, or be made into something else.
     #[serde(default)]
     pub read_by_others: Option<BTreeSet<String>>,
+    /// Those of them that a make read, to know how to build.
+    #[serde(default)]
+    pub described: BTreeSet<String>,
+    /// Directories that a build listed.
+    #[serde(default)]
+    pub listed: BTreeSet<String>,
     /// Those that were looked for and not there.
     #[serde(default)]
     pub missing: BTreeSet<String>,
@@ -65,12 +74,18 @@ pub struct BuildState {
     pub fresh: BTreeSet<String>,
     #[serde(default)]
     pub fresh_for: Option<Fingerprint>,
+    /// Build descriptions that builds made, as the programs know them: a makefile of configure.
+    #[serde(default)]
+    pub configured: Option<FileState>,
     /// Why there may be more inputs, if so: of one build, for good.
     #[serde(default = "before_uses")]
     pub inputs_incomplete: Option<String>,
     /// Some program keeps a log of nodes.
     #[serde(default)]
     pub logs_nodes: bool,
+    /// A build began, and it is not known how it ended.
+    #[serde(default)]
+    pub is_under_way: bool,
     /// The exit code of the last build, if it failed.
     #[serde(default)]
     pub failed: Option<i32>,
@@ -115,12 +130,54 @@ impl BuildState {
         }
     }
 
+    /// The files that the programs are made of, as far as they are known.
+    pub fn known(&self) -> Option<&FileState> {
+        self.complete.as_ref().or(self.descriptions.as_ref())
+    }
+
+    /// Build descriptions that builds made, as they are now. Those of CMake and Meson are
+    /// their own affair.
+    pub fn made_descriptions(&self, root: &Path) -> FileState {
+        let made = self.outputs.iter().filter(|name| files::is_build_description(name));
+        let made = made.filter(|name| !files::is_tracked(root, name));
+        made.filter_map(|name| Some((name.clone(), files::content(&root.join(name))?))).collect()
+    }
+
+    /// Build descriptions that are others than those by which programs were made: somebody
+    /// configured again.
+    pub fn reconfigured(&self, root: &Path) -> impl Iterator<Item = String> {
+        let now = self.made_descriptions(root);
+        let known = self.configured.clone().unwrap_or_default();
+        known
+            .into_iter()
+            .filter(move |(name, then)| now.get(name).is_some_and(|now| now != then))
+            .map(|(name, _)| name)
+    }
+
+    /// Whether a new file may be found by who reads others like it: of the same kind, in a
+    /// directory that the build lists.
+    pub fn is_like_inputs(&self, name: &str) -> bool {
+        let path = Path::new(name);
+        let (Some(directory), Some(kind)) = (path.parent(), path.extension()) else { return false };
+        let place = directory.to_string_lossy();
+        let is_listed = self.listed.contains(if place.is_empty() { "." } else { &*place });
+        let is_like = |input: &&String| {
+            let other = Path::new(input);
+            other.parent() == Some(directory)
+                && other.extension() == Some(kind)
+                && !files::is_build_description(input)
+                && !self.described.contains(*input)
+                && self.is_read_by_others(input)
+        };
+        is_listed && self.inputs.iter().any(|input| is_like(&input))
+    }
+
     /// Notes what came and went between builds, before the next of them is known.
     pub fn add_files(&mut self, root: &Path, files: &FileState) {
         self.appeared.extend(self.found_now(root).cloned().collect::<Vec<_>>());
-        let before = self.complete.as_ref().or(self.descriptions.as_ref());
-        let before = before.into_iter().flat_map(|before| before.keys());
-        self.gone.extend(before.filter(|name| !files.contains_key(*name)).cloned());
+        let before = self.known().into_iter().flat_map(|before| before.keys());
+        let gone: Vec<String> = before.filter(|name| !files.contains_key(*name)).cloned().collect();
+        self.gone.extend(gone);
         self.gone.retain(|name| !files.contains_key(name));
     }
 
@@ -144,8 +201,17 @@ impl BuildState {
     /// Adds the files that one build used.
     pub fn add_uses(&mut self, root: &Path, uses: &Uses) {
         let mut others = BTreeSet::new();
-        for (path, used) in uses.files.iter().filter(|(path, _)| *path != root) {
+        for (path, used) in &uses.files {
             let name = relative(root, path);
+            if used.listed {
+                self.listed.insert(name.clone());
+            }
+            if path == root {
+                continue;
+            }
+            if used.described && !path.is_dir() {
+                self.described.insert(name.clone());
+            }
             if used.made {
                 self.outputs.insert(name);
             } else if path.symlink_metadata().is_err() {
@@ -171,6 +237,11 @@ impl BuildState {
         if self.inputs_incomplete.is_none() {
             self.inputs_incomplete.clone_from(&uses.incomplete);
         }
+    }
+
+    /// Whether no build has noted anything.
+    pub fn is_empty(&self) -> bool {
+        !self.has_built() && self.programs.is_empty() && self.inputs.is_empty()
     }
 
     /// Whether a build before this one was ours.

@@ -3,7 +3,9 @@
 use super::build_state::BuildState;
 use super::files;
 use super::from_before;
+use super::interrupt;
 use super::taken_up::Made;
+use super::under_way::{self, UnderWay};
 use super::workspace::Workspace;
 use crate::compiler::ld::is_linker_name;
 use crate::compiler::log::{self, Event};
@@ -98,22 +100,36 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
         Some((_, granularity)) => granularity.is_some_and(|granularity| granularity == "path"),
         None => Settings::of_environment(&workspace.project.root).logs_nodes(),
     };
+    // Who stops the build wants it to end, not to be forgotten: what it made stays.
+    interrupt::listen();
+    let under_way = UnderWay::begin(workspace)?;
     let program = command.get_program().to_string_lossy().into_owned();
     let process = command.spawn().with_context(|| format!("cannot run `{program}`"));
-    if process.is_err() && is_stray {
-        remove_stray(&workspace.state())?;
-    }
-    let mut process = process?;
+    let mut process = match process {
+        Ok(process) => process,
+        Err(error) => {
+            under_way.forget(workspace)?;
+            if is_stray {
+                remove_stray(workspace)?;
+            }
+            return Err(error);
+        }
+    };
     let _ = uses::note_first(traces.path(), process.id());
-    let status = process.wait()?;
+    let status = under_way::wait(&mut process)?;
     let mut state = BuildState::read(workspace)?;
+    state.is_under_way = false;
+    if under_way.was_killed {
+        state.inputs_incomplete.get_or_insert_with(|| String::from("a build was killed"));
+    }
     state.logs_nodes |= logs_nodes;
     let mut built = Built { code: crate::compiler::exit_code(status), ..Built::default() };
     let events = log::read(log.path());
     let uses = Uses::read(traces.path());
     let made_nothing = uses.incomplete.is_none() && uses.files.values().all(|used| !used.made);
     if is_stray && events.is_empty() && made_nothing {
-        remove_stray(&workspace.state())?;
+        under_way.forget(workspace)?;
+        remove_stray(workspace)?;
         built.is_nothing = true;
         return Ok(built);
     }
@@ -135,6 +151,13 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
             Event::Tried => built.is_configuring = true,
             Event::NotAnalysed { sources, inputs, reason, .. } => {
                 state.has_unknown_inputs |= inputs.is_none();
+                for source in &sources {
+                    let made_of = inputs.iter().flatten().chain([source]).cloned().collect();
+                    match &inputs {
+                        Some(_) => state.unanalysed_inputs.insert(source.clone(), made_of),
+                        None => state.unanalysed_inputs.remove(source),
+                    };
+                }
                 state.unanalysed.extend(inputs.into_iter().flatten());
                 state.unanalysed.extend(sources.iter().cloned());
                 let why = sources.iter().map(|source| (source.clone(), reason.clone()));
@@ -154,21 +177,26 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
     state.add_uses(&workspace.project.root, &uses);
     from_before::note(&mut state, &workspace.project.root, &files, &uses);
     state.failed = (built.code != 0).then_some(built.code);
+    let linked = &built.programs;
+    let unanalysed = &built.unanalysed.iter().map(|(source, _)| source.clone()).collect();
+    let made = Made { workspace, extent, uses: &uses, linked, unanalysed, began };
     if built.code == 0 {
         files::add_elsewhere(&mut files, &state, began);
-        let linked = &built.programs;
-        Made { workspace, extent, uses: &uses, linked, began }.note(&mut state, files);
+        made.note(&mut state, files);
+    } else {
+        made.note_mixed(&mut state, &files);
     }
     state.write(workspace)?;
     Ok(built)
 }
 
 /// Removes what we made for a build, unless another one wrote something of its own meanwhile.
-fn remove_stray(state: &Path) -> std::io::Result<()> {
-    match ["builds.json", "history"].iter().any(|name| state.join(name).exists()) {
-        true => Ok(()),
-        false => fs_err::remove_dir_all(state),
+fn remove_stray(workspace: &Workspace) -> anyhow::Result<()> {
+    let state = workspace.state();
+    if !BuildState::read(workspace)?.is_empty() || state.join("history").exists() {
+        return Ok(());
     }
+    Ok(fs_err::remove_dir_all(state)?)
 }
 
 /// What ccache looks at beside sources and arguments: a file that says how we

@@ -170,6 +170,9 @@ fn add_builds(health: &mut Health, workspace: &Workspace) -> BTreeSet<String> {
         let known = state.complete.as_ref();
         let is_left = |name: &&String| known.and_then(|k| k.get(*name)) != now.get(*name);
         health.left = state.left.iter().filter(is_left).cloned().collect();
+        health.left.extend(state.reconfigured(root));
+        health.left.sort_unstable();
+        health.left.dedup();
         health.from_before.clone_from(&state.from_before);
     }
     state.programs.into_iter().collect()

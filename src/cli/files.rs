@@ -34,7 +34,9 @@ const BUILD_DESCRIPTIONS: &[&str] = &[
     "configure.in",
     "config.status",
 ];
-const BUILD_EXTENSIONS: &[&str] = &["mk", "cmake", "am", "ac", "m4", "ninja"];
+const BUILD_EXTENSIONS: &[&str] = &["mk", "mak", "cmake", "am", "ac", "m4", "ninja"];
+/// Parts of makefiles, and what these are made of.
+const BUILD_BEGINNINGS: &[&str] = &["Makefile.", "makefile."];
 
 /// The build command, as if it were a file.
 const BUILD_COMMAND: &str = "[build] command of edgewise.toml";
@@ -80,6 +82,9 @@ fn scan_knowing(
         state.extend(content.map(|content| (name, content)));
     }
     state.extend(directories.iter().map(|path| (directory_name(root, path), directory())));
+    // Where a link leads counts, whatever is there.
+    let links = directories.iter().filter(|path| path.is_symlink());
+    state.extend(links.filter_map(|path| Some((relative(root, path), content(path)?))));
     state.extend(git::state(root, known, began).map(|git| (String::from(git::STATE), git)));
     if let Some(command) = &workspace.config.build.command {
         state.insert(String::from(BUILD_COMMAND), Fingerprint::of(command.as_bytes()));
@@ -315,6 +320,15 @@ pub fn is_build_description(name: &str) -> bool {
     name == BUILD_COMMAND
         || !is_directory && BUILD_DESCRIPTIONS.contains(&base)
         || !is_directory && BUILD_EXTENSIONS.contains(&extension)
+        || !is_directory && BUILD_BEGINNINGS.iter().any(|begin| base.starts_with(begin))
+}
+
+/// Whether a file lies where CMake or ninja builds: these make anew what has another command.
+pub fn is_tracked(root: &Path, name: &str) -> bool {
+    let directories = Path::new(name).ancestors().skip(1);
+    { directories }.map(|directory| root.join(directory)).any(|directory| {
+        ["CMakeCache.txt", "build.ninja"].iter().any(|file| directory.join(file).exists())
+    })
 }
 
 /// Files whose content is known in another way.

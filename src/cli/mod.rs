@@ -42,6 +42,7 @@ mod stale;
 mod suites;
 mod summary;
 mod taken_up;
+mod under_way;
 mod unprobed;
 mod uses;
 mod versions;

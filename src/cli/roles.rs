@@ -110,7 +110,8 @@ pub fn changes(
             continue;
         }
         let is_configuration = files::is_configuration(workspace, name);
-        if !is_configuration && !from_sources && !is_built && is_left(built, units, name) {
+        let is_known = built.known().is_some_and(|known| known.get(name) == new.get(name));
+        if !is_configuration && !from_sources && !is_known && is_left(built, units, name) {
             found.push((name.clone(), Role::NotTakenUp));
             continue;
         }
@@ -144,6 +145,7 @@ pub fn changes(
         let is_new = !old.contains_key(name);
         let may_be_read = built.inputs.contains(name)
             || (is_new && built.missing.contains(name) && !is_header(name))
+            || (is_new && !is_header(name) && built.is_like_inputs(name))
             || (built.inputs_incomplete.is_some() && !built.outputs.contains(name));
         let role = if files::is_build_description(name) && !is_built {
             Role::BuildDescription
@@ -157,6 +159,7 @@ pub fn changes(
         let is_seen = role.is_for_all(source) || !is_elsewhere(&workspace.project.root, name);
         found.push((name.clone(), if is_seen { role } else { Role::Elsewhere }));
     }
+    found.extend(built.reconfigured(&workspace.project.root).map(|name| (name, Role::NotTakenUp)));
     Ok(found)
 }
 
@@ -165,9 +168,10 @@ pub fn changes(
 fn is_left(built: &BuildState, units: &UnitFiles, name: &str) -> bool {
     let reads = [&built.inputs, &built.generator_files, &built.unanalysed];
     let is_read = reads.iter().any(|files| files.contains(name));
-    let is_input = files::is_build_description(name) || is_read && !units.all.contains(name);
+    let says_how = files::is_build_description(name) || built.described.contains(name);
+    let is_input = says_how || is_read && !units.all.contains(name);
     let is_linked = [".o", ".a"].iter().any(|end| name.ends_with(end)) || name.contains(".so");
-    built.complete.is_some() && is_input && !is_linked && !built.outputs.contains(name)
+    built.known().is_some() && is_input && !is_linked && !built.outputs.contains(name)
 }
 
 fn has_files(state: &FileState, directory: &str) -> bool {

@@ -10,60 +10,116 @@ use super::git;
 use super::workspace::Workspace;
 use crate::compiler::text::stamp::Moment;
 use crate::history::format::FileState;
+use crate::ids::Fingerprint;
 use crate::trace::uses::Uses;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// A build that succeeded.
+/// A build that ended.
 pub struct Made<'a> {
     pub workspace: &'a Workspace,
     pub extent: Extent,
     pub uses: &'a Uses,
-    /// Programs that were linked.
+    /// Programs that were linked, and sources that were compiled without being analysed.
     pub linked: &'a BTreeSet<String>,
+    pub unanalysed: &'a BTreeSet<String>,
     pub began: Moment,
 }
 
 impl Made<'_> {
-    /// Notes the files as the programs know them; `files` are those when the build began.
+    /// Notes the files as the programs know them, after a build that succeeded; `files` are
+    /// those when it began.
     pub fn note(&self, state: &mut BuildState, files: FileState) {
-        let old = self.left_over(state);
+        let made = state.made_descriptions(&self.workspace.project.root);
+        let then = state.known().cloned();
+        let is_another = then.as_ref().is_some_and(|then| *then != files)
+            || state.configured.as_ref().is_some_and(|then| *then != made);
+        let is_asked = is_another || !state.appeared.is_empty();
+        let old = then.as_ref().filter(|_| is_asked).and_then(|_| self.left_over(state));
         let is_whole = old.is_none();
-        let known = |then: Option<&FileState>| match then {
+        let known = match &then {
             Some(then) if !is_whole => self.known(state, then, &files),
             _ => files.clone(),
         };
-        let descriptions = known(state.complete.as_ref().or(state.descriptions.as_ref()));
-        let complete = (self.extent == Extent::Everything).then(|| known(state.complete.as_ref()));
-        state.descriptions = Some(files::made_from(state, &descriptions));
-        if let Some(complete) = complete {
-            let others = complete.iter().filter(|(name, known)| files.get(*name) != Some(*known));
-            let new = files.keys().filter(|name| !complete.contains_key(*name));
-            state.left = others.map(|(name, _)| name).chain(new).cloned().collect();
-            state.complete = Some(complete);
+        if !is_whole {
+            self.note_mixed(state, &files);
+        }
+        let configured = match &state.configured {
+            Some(then) if !is_whole => self.configured(then, &made),
+            _ => made.clone(),
+        };
+        state.descriptions = Some(files::made_from(state, &known));
+        if self.extent == Extent::Everything {
+            let others = known.iter().filter(|(name, known)| files.get(*name) != Some(*known));
+            let new = files.keys().filter(|name| !known.contains_key(*name));
+            let made = configured.iter().filter(|(name, known)| made.get(*name) != Some(*known));
+            let names = others.chain(made).map(|(name, _)| name);
+            state.left = names.chain(new).cloned().collect();
+            state.complete = Some(known);
             state.from_before = old.filter(|_| !state.left.is_empty());
-            if is_whole {
+            if is_whole && is_asked {
                 state.appeared.clear();
             }
+        }
+        state.configured = Some(configured);
+    }
+
+    /// Notes that programs may be made in two ways now: in that of before, and in that of
+    /// descriptions that changed. Then none of the two is what they are made by.
+    pub fn note_mixed(&self, state: &mut BuildState, files: &FileState) {
+        if !self.has_made_objects() {
+            return;
+        }
+        let Some(then) = state.known() else { return };
+        let names: BTreeSet<&String> = then.keys().chain(files.keys()).collect();
+        let names = names.into_iter().filter(|name| then.get(*name) != files.get(*name));
+        let names = names.filter(|name| self.is_description(state, name));
+        let mixed: Vec<String> =
+            names.filter(|name| !self.is_taken_up(state, then, name)).cloned().collect();
+        for known in [&mut state.complete, &mut state.descriptions].into_iter().flatten() {
+            known.extend(mixed.iter().map(|name| (name.clone(), in_two_ways())));
         }
     }
 
     /// The files, where those that were not taken up are what they were.
     fn known(&self, state: &BuildState, then: &FileState, files: &FileState) -> FileState {
+        let is_mixed = self.has_made_objects();
         let mut known = files.clone();
         let names: BTreeSet<&String> = then.keys().chain(files.keys()).collect();
         for name in names {
-            let is_gone = !files.contains_key(name) && !files::is_build_description(name);
+            // A build that needs what is gone fails, unless it finds it by itself.
+            let is_gone = !files.contains_key(name)
+                && !self.is_description(state, name)
+                && !is_of_others(state, name);
             let is_same = then.get(name) == files.get(name);
-            // A build that needs what is gone fails.
             if is_same || is_gone || self.is_taken_up(state, then, name) {
                 continue;
             }
-            match then.get(name) {
-                Some(content) => known.insert(name.clone(), *content),
+            let content = match is_mixed && self.is_description(state, name) {
+                true => Some(in_two_ways()),
+                false => then.get(name).copied(),
+            };
+            match content {
+                Some(content) => known.insert(name.clone(), content),
                 None => known.remove(name),
             };
         }
+        known
+    }
+
+    /// The same for build descriptions that a build made.
+    fn configured(&self, then: &FileState, made: &FileState) -> FileState {
+        let is_mixed = self.has_made_objects();
+        let mut known = then.clone();
+        for (name, content) in made.iter().filter(|(name, now)| then.get(*name) != Some(*now)) {
+            match then.contains_key(name) {
+                true if is_mixed => known.insert(name.clone(), in_two_ways()),
+                true => None,
+                // Nothing was built by it before.
+                false => known.insert(name.clone(), *content),
+            };
+        }
+        known.retain(|name, _| made.contains_key(name));
         known
     }
 
@@ -71,69 +127,121 @@ impl Made<'_> {
         if name == git::STATE {
             return self.uses.asks_git || !state.inputs.contains(name);
         }
+        if self.is_description(state, name) {
+            return self.is_followed(state, then, name);
+        }
         // What the build makes is known by what that is made of.
         if state.outputs.contains(name) {
             return true;
         }
-        if files::is_build_description(name) {
-            return is_followed(name) || self.is_tracked(name) || self.all_are_tracked(state);
+        if state.unanalysed.contains(name) {
+            return self.is_compiled(state, name);
         }
         // Whether units were compiled from it as it is, their records say.
         let is_new = state.missing.contains(name) && !then.contains_key(name);
-        let is_input = state.inputs.contains(name) || state.generator_files.contains(name);
-        let is_of_others = state.is_read_by_others(name) || state.generator_files.contains(name);
-        if !(is_new || is_input && is_of_others) {
+        if !(is_new || is_of_others(state, name)) {
             return true;
         }
         let path = self.workspace.project.root.join(name);
-        self.uses.files.get(&path).is_some_and(|used| used.read || used.executed)
+        let is_used = self.uses.files.get(&path).is_some_and(|used| used.read || used.executed);
+        is_used && self.has_made(|_| true)
     }
 
-    /// A program that was not linked in this build, or what it or another is made of and an
+    /// Whether a file says how to build: by its name, or since a make reads it, or since the
+    /// build command names it.
+    fn is_description(&self, state: &BuildState, name: &str) -> bool {
+        let command = self.workspace.config.build.command.as_deref().unwrap_or_default();
+        let is_named = || {
+            let end = |c: char| c.is_whitespace() || "'\"();&|=".contains(c);
+            command.split(end).any(|word| word.trim_start_matches("./") == name)
+        };
+        files::is_build_description(name) || state.described.contains(name) || is_named()
+    }
+
+    /// Whether what a build description says is followed without everything being made anew.
+    fn is_followed(&self, state: &BuildState, then: &FileState, name: &str) -> bool {
+        if !files::is_file(name) {
+            return !then.contains_key(name) || self.all_are_tracked(state);
+        }
+        let is_known = state.inputs_incomplete.is_none();
+        let is_read = state.inputs.contains(name) || state.missing.contains(name);
+        // What a build made is compared with what it was at the end of that.
+        state.outputs.contains(name)
+            || is_of_cmake_or_meson(name)
+            || files::is_tracked(&self.workspace.project.root, name)
+            || is_known && !is_read
+            || !is_known && self.all_are_tracked(state)
+    }
+
+    /// Whether all that is compiled from a file without being analysed was compiled now.
+    fn is_compiled(&self, state: &BuildState, name: &str) -> bool {
+        let root = &self.workspace.project.root;
+        let sources = state.unanalysed_sources.keys();
+        sources.filter(|source| root.join(source).exists()).all(|source| {
+            let made_of = state.unanalysed_inputs.get(source);
+            made_of.is_some_and(|made_of| !made_of.contains(name))
+                || self.unanalysed.contains(source)
+        })
+    }
+
+    /// Whether this build made such a file.
+    fn has_made(&self, is_such: impl Fn(&Path) -> bool) -> bool {
+        let made = self.uses.files.iter().filter(|(_, used)| used.made || used.written);
+        self.uses.incomplete.is_some() || { made }.any(|(path, _)| is_such(path))
+    }
+
+    fn has_made_objects(&self) -> bool {
+        !self.linked.is_empty() || self.has_made(from_before::is_object)
+    }
+
+    /// A program that was not made in this build, or what it or another is made of and an
     /// earlier build made.
     fn left_over(&self, state: &BuildState) -> Option<String> {
-        let mut programs = self.programs(state).peekable();
-        if programs.peek().is_none() {
+        if !self.has_made_objects() {
             return Some(String::from("what is built"));
         }
-        let program = programs.find(|name| !self.linked.contains(*name)).cloned();
-        let (root, programs) = (&self.workspace.project.root, self.programs(state));
+        let root = &self.workspace.project.root;
+        let is_made = |name: &str| {
+            let used = self.uses.files.get(&root.join(name));
+            self.linked.contains(name) || used.is_some_and(|used| used.made)
+        };
+        let program = self.programs(state).find(|name| !is_made(name)).cloned();
+        let programs = self.programs(state);
         program.or_else(|| from_before::find(programs, state, root, self.uses, self.began))
     }
 
-    /// Programs that are there. A build of everything looks at all that are still part of it.
+    /// Programs that are there.
     fn programs<'s>(&'s self, state: &'s BuildState) -> impl Iterator<Item = &'s String> {
         let root = &self.workspace.project.root;
-        let is_there = |name: &&String| root.join(name).exists();
-        let is_looked_at = |name: &&String| {
-            self.extent != Extent::Everything
-                || self.uses.incomplete.is_some()
-                // Of what is elsewhere no use is noted.
-                || Path::new(*name).is_absolute()
-                || self.uses.files.contains_key(&root.join(name))
-                || self.linked.contains(*name)
-        };
-        state.programs.iter().filter(is_there).filter(is_looked_at)
+        // One may have another name than it was linked by.
+        let made = state.outputs.iter().filter(|name| {
+            let path = root.join(name);
+            self.uses.files.contains_key(&path) && from_before::is_program(&path)
+        });
+        let linked = state.programs.iter().filter(|name| root.join(name).exists());
+        linked.chain(made)
     }
 
     fn all_are_tracked(&self, state: &BuildState) -> bool {
-        let mut programs = self.programs(state).peekable();
-        programs.peek().is_some() && programs.all(|program| self.is_tracked(program))
-    }
-
-    /// Whether a file lies where CMake or ninja builds: these make anew what has another
-    /// command.
-    fn is_tracked(&self, name: &str) -> bool {
         let root = &self.workspace.project.root;
-        let directories = Path::new(name).ancestors().skip(1);
-        { directories }.map(|directory| root.join(directory)).any(|directory| {
-            ["CMakeCache.txt", "build.ninja"].iter().any(|file| directory.join(file).exists())
-        })
+        let mut programs = self.programs(state).peekable();
+        programs.peek().is_some() && programs.all(|program| files::is_tracked(root, program))
     }
 }
 
+/// Stands for a description by which only a part of the programs is made.
+fn in_two_ways() -> Fingerprint {
+    Fingerprint::of(b"made in two ways")
+}
+
+/// Whether somebody else reads a file in a build than a compiler that makes a unit of it.
+fn is_of_others(state: &BuildState, name: &str) -> bool {
+    let is_read = state.inputs.contains(name) && state.is_read_by_others(name);
+    is_read || state.generator_files.contains(name) || state.unanalysed.contains(name)
+}
+
 /// Whether a build description is one of CMake or Meson, which follow what it says.
-fn is_followed(name: &str) -> bool {
+fn is_of_cmake_or_meson(name: &str) -> bool {
     let base = Path::new(name).file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let names = ["CMakeLists.txt", "meson.build", "meson_options.txt", "meson.options"];
     names.contains(&base) || [".cmake", ".ninja"].iter().any(|end| base.ends_with(end))

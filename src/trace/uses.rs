@@ -30,6 +30,7 @@ const LOOKED_FOR: u16 = 3;
 const LISTED: u16 = 4;
 const EXECUTED: u16 = 5;
 const COMPILED: u16 = 6;
+const DESCRIBED: u16 = 7;
 const EXEC: u16 = 16;
 const SPAWN: u16 = 17;
 const SPAWNED: u16 = 18;
@@ -79,6 +80,8 @@ pub struct Use {
     pub read_by_others: bool,
     /// Opened by a compiler of ours that makes a unit of it.
     pub compiled: bool,
+    /// Opened by a make: it says how to build.
+    pub described: bool,
     /// Made, emptied, replaced or removed.
     pub written: bool,
     /// Asked for, or opened in vain.
@@ -246,6 +249,7 @@ impl Uses {
             known.read |= used.read;
             known.read_by_others |= used.read_by_others;
             known.compiled |= used.compiled;
+            known.described |= used.described;
             known.written |= used.written;
             known.looked_for |= used.looked_for;
             known.listed |= used.listed;
@@ -294,7 +298,7 @@ fn parse(Log { head, records }: &Log, more: &[u8], first: Option<u32>) -> Option
         }
         let path = Path::new(OsStr::from_bytes(record.text));
         let Ok(inside) = path.strip_prefix(real) else { continue };
-        if !(READ..=COMPILED).contains(&record.kind) {
+        if !(READ..=DESCRIBED).contains(&record.kind) {
             continue;
         }
         uses.asks_git |= asks_git(inside, record.kind, || shown.join(inside).exists());
@@ -326,6 +330,9 @@ fn note(files: &mut BTreeMap<PathBuf, Use>, path: PathBuf, kind: u16) {
     match kind {
         READ => (used.read, used.read_by_others) = (true, true),
         COMPILED => (used.read, used.compiled) = (true, true),
+        DESCRIBED => {
+            (used.read, used.read_by_others, used.described) = (true, true, true);
+        }
         WRITTEN => {
             used.made |= !used.read && !used.executed;
             used.written = true;
@@ -457,6 +464,7 @@ mod tests {
             ("LISTED", LISTED),
             ("EXECUTED", EXECUTED),
             ("COMPILED", COMPILED),
+            ("DESCRIBED", DESCRIBED),
             ("EXEC", EXEC),
             ("SPAWN", SPAWN),
             ("SPAWNED", SPAWNED),
