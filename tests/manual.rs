@@ -20,7 +20,24 @@ const HOURS: &str = "docs/evidence.md";
 const NOT_FOR_SESSIONS: &[&str] =
     &["EDGEWISE_TRACE", "EDGEWISE_CC", "CC", "CFLAGS", "LDFLAGS", "MAKEFLAGS", "DESTDIR"];
 
-/// Nobody writes figures into the README that the study did not come to.
+/// Nobody writes figures into the README that `scripts/bench all` did not come to.
+#[test]
+fn the_readme_quotes_the_benchmarks() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let results = std::fs::read_dir(root.join("benches/results")).unwrap().flatten();
+    let mut all: Vec<_> = results.map(|entry| entry.path()).collect();
+    all.retain(|path| path.to_str().unwrap().ends_with("-all"));
+    let table = std::fs::read_to_string(all.iter().max().unwrap().join("table")).unwrap();
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let figures = readme.split("## Figures\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let rows: Vec<&str> = figures.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+    assert!(rows.len() > 5);
+    for row in rows {
+        assert!(table.lines().any(|line| line == row), "nobody measured: {row}");
+    }
+}
+
+/// Nor those that the study did not come to.
 #[test]
 fn the_readme_quotes_the_study() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
