@@ -13,8 +13,8 @@ const HELPER: &str = "#ifdef FAST\nint helper(int n) { return n; }\n#else\n\
 const MAKEFILE: &str = "CFLAGS = -O1 -Ifirst -Isecond\nprog: main.o helper.o\n\t$(CC) -o prog main.o helper.o\n\
     main.o: main.c second/limit.h\nhelper.o: helper.c\nclean:\n\trm -f *.o prog\n";
 
-/// A program of two sources, recorded, with what else there is to it.
-fn recorded(makefile: &str, files: &[(&str, &str)]) -> Project {
+/// A program of two sources, with what else there is to it.
+fn written(makefile: &str, files: &[(&str, &str)]) -> Project {
     let project = Project::empty();
     project.write_config();
     project.write("tests.list", "only ./prog\n");
@@ -24,6 +24,12 @@ fn recorded(makefile: &str, files: &[(&str, &str)]) -> Project {
     project.write("first/other.h", "");
     project.write("Makefile", makefile);
     files.iter().for_each(|(name, text)| project.write(name, text));
+    project
+}
+
+/// The same, recorded.
+fn recorded(makefile: &str, files: &[(&str, &str)]) -> Project {
+    let project = written(makefile, files);
     project.record();
     assert!(project.selected().is_empty(), "the same version selects nothing");
     project.ok(&["build"]);
@@ -219,13 +225,7 @@ fn flags_that_are_taken_back_after_a_build_that_failed() {
 /// No build of everything came before.
 #[test]
 fn flags_after_builds_of_one_part_after_the_other() {
-    let project = Project::empty();
-    project.write_config();
-    project.write("tests.list", "only ./prog\n");
-    project.write("main.c", MAIN);
-    project.write("helper.c", HELPER);
-    project.write("second/limit.h", "#define LIMIT 10\n");
-    project.write("Makefile", MAKEFILE);
+    let project = written(MAKEFILE, &[]);
     project.ok(&["build", "--", "make", "-s"]);
     project.ok(&["run"]);
     project.edit("Makefile", "-O1", "-O1 -DFAST");
@@ -237,27 +237,30 @@ fn flags_after_builds_of_one_part_after_the_other() {
 /// Somebody configures again with other flags; objects do not depend on makefiles.
 #[test]
 fn flags_that_are_configured() {
-    let configure = "sed \"s/@FLAGS@/$1/\" Makefile.in >Makefile\n";
-    let makefile = MAKEFILE.replace("-O1", "-O1 @FLAGS@");
-    let config = "ignore = [\"Makefile\"]\n[build]\ncommand = \"make -s\"\n\
-        [[suite]]\nname = \"t\"\nkind = \"list\"\nfile = \"tests.list\"\n";
-    let project = Project::empty();
-    project.write("edgewise.toml", config);
-    project.write("tests.list", "only ./prog\n");
-    project.write("main.c", MAIN);
-    project.write("helper.c", HELPER);
-    project.write("second/limit.h", "#define LIMIT 10\n");
-    project.write("Makefile.in", &makefile);
-    project.write("configure", configure);
-    project.ok(&["build", "--", "sh", "./configure"]);
-    project.record();
-    assert!(project.selected().is_empty());
-    project.ok(&["build", "--", "sh", "./configure"]);
-    project.ok(&["build"]);
-    assert!(from_build(&project).is_empty(), "the same again");
-    assert!(project.selected().is_empty());
-    project.ok(&["build", "--", "sh", "./configure", "-DFAST"]);
-    stays_selected(&project);
+    let include = MAKEFILE.replace("CFLAGS = -O1", "include settings\nCFLAGS = -O1 $(FLAGS)");
+    for (made, template, makefile) in [
+        ("Makefile", MAKEFILE.replace("-O1", "-O1 @FLAGS@"), ""),
+        // A part of it, by a name that says nothing.
+        ("settings", String::from("FLAGS = @FLAGS@\n"), &*include),
+    ] {
+        let config = format!(
+            "ignore = [\"{made}\"]\n[build]\ncommand = \"make -s\"\n\
+             [[suite]]\nname = \"t\"\nkind = \"list\"\nfile = \"tests.list\"\n"
+        );
+        let configure = format!("sed \"s/@FLAGS@/$1/\" template >{made}\n");
+        let files =
+            [("edgewise.toml", &*config), ("template", &*template), ("configure", &*configure)];
+        let project = written(makefile, &files);
+        project.ok(&["build", "--", "sh", "./configure"]);
+        project.record();
+        assert!(project.selected().is_empty(), "{made}");
+        project.ok(&["build", "--", "sh", "./configure"]);
+        project.ok(&["build"]);
+        assert!(from_build(&project).is_empty(), "{made}: the same again");
+        assert!(project.selected().is_empty(), "{made}");
+        project.ok(&["build", "--", "sh", "./configure", "-DFAST"]);
+        stays_selected(&project);
+    }
 }
 
 /// What a wildcard finds no more, no rule depends on.
@@ -337,15 +340,9 @@ const STOPPED: &str = "CFLAGS = -O1 -Isecond\nprog: main.o helper.o\n\t$(CC) -o 
 
 /// Stops a build with a signal when its script has run; then builds what is left.
 fn stopped(signal: i32) -> Project {
-    let project = Project::empty();
-    project.write_config();
-    project.write("tests.list", "only ./prog\n");
-    project.write("main.c", &MAIN.replace("#include \"limit.h\"", "#include \"made.h\""));
-    project.write("helper.c", HELPER);
-    project.write("second/limit.h", "");
-    project.write("make.sh", "echo '#define LIMIT 1'\n");
-    project.write("Makefile", STOPPED);
-    project.write("stop", "");
+    let main = MAIN.replace("#include \"limit.h\"", "#include \"made.h\"");
+    let files = [("main.c", &*main), ("make.sh", "echo '#define LIMIT 1'\n"), ("stop", "")];
+    let project = written(STOPPED, &files);
     let mut build = project.hearing().arg("build").spawn().unwrap();
     while !project.path("waiting").exists() {
         std::thread::sleep(std::time::Duration::from_millis(10));
@@ -354,6 +351,8 @@ fn stopped(signal: i32) -> Project {
     unsafe { libc::kill(build.id() as i32, signal) };
     assert!(!build.wait().unwrap().success());
     remove(&project, "stop");
+    // A command that is not there changes nothing of that.
+    assert!(!project.edgewise(&["build", "--", "no-such-command"]).status.success());
     // A make that nobody told to stop goes on.
     while signal == libc::SIGKILL && !project.path("prog").exists() {
         std::thread::sleep(std::time::Duration::from_millis(100));

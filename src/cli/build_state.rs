@@ -138,7 +138,12 @@ impl BuildState {
     /// Build descriptions that builds made, as they are now. Those of CMake and Meson are
     /// their own affair.
     pub fn made_descriptions(&self, root: &Path) -> FileState {
-        let made = self.outputs.iter().filter(|name| files::is_build_description(name));
+        // Who includes whom says nothing of how.
+        let says_how = |name: &&String| {
+            self.described.contains(*name) && !files::is_list_of_dependencies(&root.join(name))
+        };
+        let made = self.outputs.iter();
+        let made = made.filter(|name| files::is_build_description(name) || says_how(name));
         let made = made.filter(|name| !files::is_tracked(root, name));
         made.filter_map(|name| Some((name.clone(), files::content(&root.join(name))?))).collect()
     }

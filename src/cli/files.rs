@@ -323,6 +323,14 @@ pub fn is_build_description(name: &str) -> bool {
         || !is_directory && BUILD_BEGINNINGS.iter().any(|begin| base.starts_with(begin))
 }
 
+/// Whether a part of a makefile has nothing in it but targets and what they depend on.
+pub fn is_list_of_dependencies(path: &Path) -> bool {
+    let bytes = read(path).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes).replace("\\\n", " ");
+    let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    { lines }.all(|line| line.contains(':') && !line.contains(['=', '\t', ';', '$']))
+}
+
 /// Whether a file lies where CMake or ninja builds: these make anew what has another command.
 pub fn is_tracked(root: &Path, name: &str) -> bool {
     let directories = Path::new(name).ancestors().skip(1);

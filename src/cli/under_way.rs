@@ -40,10 +40,10 @@ impl UnderWay {
         Ok(Self { _lock: is_alone.then_some(lock), was_killed })
     }
 
-    /// Nothing was built after all.
+    /// Nothing was built after all. That an earlier one was killed is still to be said.
     pub fn forget(self, workspace: &Workspace) -> anyhow::Result<()> {
         let mut state = BuildState::read(workspace)?;
-        state.is_under_way = false;
+        state.is_under_way = self.was_killed;
         state.write(workspace)
     }
 }
