@@ -26,9 +26,9 @@ struct trace {
     char *file;
 };
 
-static int attached;
-static const unsigned char *own_build_id; /* of this module, in its note */
-static size_t own_build_id_length;
+static KEPT int attached;
+static KEPT const unsigned char *own_build_id; /* of this module, in its note */
+static KEPT size_t own_build_id_length;
 
 /* Walks the descriptors; they say where each unit's bytes ended up, since LTO reorders units and
  * compilers pad between them. Returns the number of units, -1 if they are not as they should be. */
@@ -246,6 +246,47 @@ static long move_over_section(const struct trace *trace)
     return result;
 }
 
+/* Takes the map out of the segments that dl_iterate_phdr tells of, in the program headers in memory: a host
+ * may save and restore all that is writable. Where the map shares its segment, what is before it (RELRO,
+ * .got.plt) goes with it. */
+static int hide_map(struct dl_phdr_info *info, size_t size, void *data)
+{
+    ElfW(Phdr) *found = NULL;
+    const ElfW(Phdr) *around = NULL;
+    uintptr_t first, length;
+    size_t gone;
+    int rights;
+
+    (void)size;
+    (void)data;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        if (covers(info, segment, (uintptr_t)__edgewise_map_start))
+            found = (ElfW(Phdr) *)segment;
+        if (covers(info, segment, (uintptr_t)info->dlpi_phdr))
+            around = segment;
+    }
+    if (!found)
+        return 0;
+    gone = (size_t)((uintptr_t)__edgewise_map_stop - (info->dlpi_addr + found->p_vaddr));
+    if (!around || around == found || found->p_flags & PF_X || gone > found->p_filesz)
+        return 1; /* all of the program is one segment */
+    first = (uintptr_t)found & ~(uintptr_t)(EDGEWISE_PAGE - 1);
+    length = (uintptr_t)(found + 1) - first;
+    rights = PROT_READ | (around->p_flags & PF_X ? PROT_EXEC : 0);
+    if (sys(SYS_mprotect, first, length, rights | PROT_WRITE))
+        return 1;
+    if (gone == found->p_memsz)
+        found->p_type = PT_NULL;
+    found->p_offset += gone;
+    found->p_vaddr += gone;
+    found->p_paddr += gone;
+    found->p_filesz -= gone;
+    found->p_memsz -= gone;
+    sys(SYS_mprotect, first, length, rights);
+    return 1;
+}
+
 static void attach(void)
 {
     struct trace trace;
@@ -263,4 +304,6 @@ static void attach(void)
         __atomic_fetch_add(&((struct edgewise_header *)trace.file)->processes, 1, __ATOMIC_RELAXED);
     close_trace(&trace);
     attached = !error;
+    if (attached)
+        dl_iterate_phdr(hide_map, NULL);
 }

@@ -1,6 +1,7 @@
 /* Tests inside one process, as edgewise.h has them. A case has trace files of its own, one a module: its
  * begin maps them over the sections, its end maps back what counts for every case. Where edges cannot be
- * told apart, they go where they count for all. */
+ * told apart, they go where they count for all. A list keeps the order in which the cases of a process
+ * began: what an earlier case did may decide what a later one does. */
 
 #define TRIES 2000 /* the lock may be that of a thread that a fork left behind */
 
@@ -49,6 +50,34 @@ static void note_case(const char *name)
     }
 }
 
+/* Adds the case to the list. With O_APPEND the position behind the write is where this line ends, whoever
+ * writes beside it; that tells it apart from all others. */
+static void note_begin(struct instance *process, const char *name)
+{
+    char line[64];
+    struct text text = {line, line + sizeof line}, path = file_name();
+    long length, end;
+    int fd;
+
+    put_number(&text, process->latest);
+    put(&text, " ");
+    put_hash(&text, name);
+    put(&text, "\n");
+    length = text.at - line;
+    put(&path, EDGEWISE_CASES_NAME);
+    end = fd = open_shared();
+    if (fd >= 0) {
+        end = sys(SYS_write, fd, line, length);
+        if (end >= 0)
+            end = end == length ? sys(SYS_lseek, fd, 0, SEEK_CUR) : -ENOSPC;
+        sys(SYS_close, fd);
+    }
+    if (end < 0)
+        fail("cannot note the order of the cases", end);
+    else
+        process->latest = (unsigned long)end;
+}
+
 static const char *next_case; /* for what runs quietly; under the lock */
 
 static void begin(void)
@@ -62,6 +91,7 @@ static void begin(void)
         length = 0;
     }
     note_case(next_case);
+    note_begin(process, next_case);
     if (process->depth++ == 0 && threads() == 1) {
         memcpy(process->name, next_case, length + 1);
         process->apart = 1;

@@ -28,6 +28,11 @@
 #include <unistd.h>
 
 #include "edgewise_format.h"
+
+/* What the runtime has to remember lies beside the map, where a host that restores its own variables does
+ * not reach. */
+#define KEPT __attribute__((section("edgewise_state")))
+
 #include "sys.c"
 #include "text.c"
 #include "process.c"

@@ -6,7 +6,8 @@
  *
  * Copy this file into your project. Without edgewise the calls do nothing: the names below are then not
  * defined by anyone. What runs outside of any test counts for all of them, and so does all that cannot be
- * told apart: tests within tests, and tests that begin while other threads run. */
+ * told apart: tests within tests, and tests that begin while other threads run. What a test runs counts for
+ * later tests of the process too, unless the suite says `independent = true`. */
 #ifndef EDGEWISE_H
 #define EDGEWISE_H
 

@@ -14,6 +14,8 @@
 /* In the directory that the variable names:
  *   <build-id in hex>.trace   one per module, shared by all processes of the test
  *   <build-id>.<hash>.trace   the same for what ran within one case of edgewise.h
+ *   cases                     one line per begin of a case: where the line ends of the case that began before it
+ *                             in the same process or in the one that forked it (0: none), and the case's hash
  *   <build-id>.<process>.<thread>.<first>.<window>.path   a window of a thread's log of nodes
  *   loaded                    one absolute path per line, of every module that a process had loaded
  *   unclean.<pid>             its existence, even empty, says that the test's trace is not complete
@@ -21,6 +23,7 @@
 #define EDGEWISE_TRACE_SUFFIX ".trace"
 #define EDGEWISE_PATH_SUFFIX ".path"
 #define EDGEWISE_LOADED_NAME "loaded"
+#define EDGEWISE_CASES_NAME "cases"
 #define EDGEWISE_UNCLEAN_PREFIX "unclean."
 #define EDGEWISE_NEW_PREFIX "new."
 
@@ -29,7 +32,7 @@
 #define EDGEWISE_CHANNELS 16
 
 #define EDGEWISE_MAGIC "EDGWTRC1"
-#define EDGEWISE_VERSION 2
+#define EDGEWISE_VERSION 3
 #ifdef __x86_64__
 #define EDGEWISE_PAGE 4096
 #else

@@ -9,11 +9,12 @@ struct instance {
     int printed;
     int depth; /* cases begun and not ended */
     int apart; /* the case has a trace of its own */
+    unsigned long latest; /* where the line of the last case that began ends; a forked child has its parent's */
     char name[EDGEWISE_CASE_MAX + 1];
 };
 
 static void turn(const char *name);
-static struct instance instance __attribute__((used)) = {turn, 0, 0, 0, 0, ""};
+static KEPT struct instance instance __attribute__((used)) = {turn, 0, 0, 0, 0, 0, ""};
 
 __asm__(".pushsection .note.edgewise,\"a\",%note\n"
         ".balign 4\n"

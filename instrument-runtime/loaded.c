@@ -2,7 +2,7 @@
  * also select the test. Every module notes all of them: an executable need not have a runtime, and a
  * plug-in brings libraries along. */
 
-static unsigned long long noted_at; /* the loader's count of loads when they were last noted */
+static KEPT unsigned long long noted_at; /* the loader's count of loads when they were last noted */
 
 struct list {
     int fd;

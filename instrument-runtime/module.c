@@ -1,7 +1,7 @@
 /* Finds notes, this module's build-id and the path of any module, the same way for all kinds of programs:
  * dl_iterate_phdr works in static, static-pie, PIE and non-PIE executables and in libraries. */
 
-/* In .data, so that every link has a .data for edgewise.ld to insert after. */
+/* In .data, which every link has then. */
 static volatile int here = 1;
 
 static int covers(const struct dl_phdr_info *info, const ElfW(Phdr) *segment, uintptr_t address)

@@ -2,9 +2,9 @@
 
 #define FILE_PATH_MAX (PATH_MAX + 128) /* room for the longest name: 64 hex digits and the suffix */
 
-static size_t directory_length;       /* with the slash; 0: not tracing */
-static char file_path[FILE_PATH_MAX]; /* the directory, then the name of the file that is worked on */
-static int may_print = 1;             /* at exit descriptor 2 may be the host's own file: no printing then */
+static KEPT size_t directory_length;       /* with the slash; 0: not tracing */
+static KEPT char file_path[FILE_PATH_MAX]; /* the directory, then the name of the file that is worked on */
+static KEPT int may_print = 1;             /* at exit descriptor 2 may be the host's own file: no printing then */
 
 /* The rest of file_path, for the name of a file in the directory. */
 static struct text file_name(void)

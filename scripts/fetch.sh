@@ -7,25 +7,9 @@
 # set up for; with a second word, as another release of the distribution has it. A
 # private copy of the configuration, in $apt, asks for sources as well.
 apt_source() {
-    lists=$apt${2:+/$2}
-    if [ ! -e "$lists/ready" ]; then
-        rm -rf "$lists"
-        mkdir -p "$lists/parts" "$lists/state/lists/partial" "$lists/cache/archives/partial"
-        : >"$lists/list"
-        [ ! -e /etc/apt/sources.list ] || sed -n 's/^deb /deb-src /p' /etc/apt/sources.list >"$lists/list"
-        for file in /etc/apt/sources.list.d/*.list; do
-            [ ! -e "$file" ] || sed -n 's/^deb /deb-src /p' "$file" >"$lists/parts/${file##*/}"
-        done
-        for file in /etc/apt/sources.list.d/*.sources; do
-            [ ! -e "$file" ] || sed 's/^Types:.*/Types: deb-src/' "$file" >"$lists/parts/${file##*/}"
-        done
-        [ -z "${2-}" ] || of_release "$2"
-        private_apt update -q
-        touch "$lists/ready"
-    fi
+    private_lists "${2-}"
     # The newest version may be announced and not there yet.
-    versions=$(private_apt_cache madison "$1" | awk '$NF == "Sources" { print "=" $3 }' | uniq)
-    for version in '' $versions; do
+    for version in '' $(source_versions "$1"); do
         rm -rf fetched
         mkdir fetched
         ! (cd fetched && private_apt source -q "$1$version") || break
@@ -34,6 +18,35 @@ apt_source() {
     rm -r fetched
     # All files of one age: patches must not make make run autoconf again.
     find src -exec touch -h -r src {} +
+}
+
+# The archives of a source package, as they are, into this directory.
+apt_download() {
+    private_lists ''
+    for version in '' $(source_versions "$1"); do
+        ! private_apt source -q --download-only "$1$version" || break
+    done
+}
+
+source_versions() { private_apt_cache madison "$1" | awk '$NF == "Sources" { print "=" $3 }' | uniq; }
+
+# Makes the private configuration, for another release if one is named.
+private_lists() {
+    lists=$apt${1:+/$1}
+    [ ! -e "$lists/ready" ] || return 0
+    rm -rf "$lists"
+    mkdir -p "$lists/parts" "$lists/state/lists/partial" "$lists/cache/archives/partial"
+    : >"$lists/list"
+    [ ! -e /etc/apt/sources.list ] || sed -n 's/^deb /deb-src /p' /etc/apt/sources.list >"$lists/list"
+    for file in /etc/apt/sources.list.d/*.list; do
+        [ ! -e "$file" ] || sed -n 's/^deb /deb-src /p' "$file" >"$lists/parts/${file##*/}"
+    done
+    for file in /etc/apt/sources.list.d/*.sources; do
+        [ ! -e "$file" ] || sed 's/^Types:.*/Types: deb-src/' "$file" >"$lists/parts/${file##*/}"
+    done
+    [ -z "$1" ] || of_release "$1"
+    private_apt update -q
+    touch "$lists/ready"
 }
 
 # Of the lists, what names the release that is installed names another one; what comes

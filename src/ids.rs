@@ -104,6 +104,7 @@ pub enum Mark {
     Doubt,
     Hole,
     View,
+    Place,
 }
 
 impl FpHasher {

@@ -1,5 +1,6 @@
 //! Safe regression test selection for C. See ARCHITECTURE.md for the map.
 
+pub mod bytes;
 pub mod cfg;
 pub mod cli;
 pub mod compiler;

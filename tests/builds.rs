@@ -399,8 +399,8 @@ fn units_named_by_x_and_in_files_are_selected_from() {
     assert_eq!(project.selected(), ["many"]);
 }
 
-/// What is compiled of our own is kept in the project, or where the user says;
-/// a compiler outside of any project leaves nothing behind.
+/// What is compiled of our own is kept in the user's cache, or where the user says; a compiler
+/// leaves nothing in the project.
 #[test]
 fn what_is_made_of_our_sources_is_made_once() {
     let project = project(&[]);
@@ -413,28 +413,31 @@ fn what_is_made_of_our_sources_is_made_once() {
         files.sort();
         files
     };
+    let unset = "unset EDGEWISE_CACHE; export XDG_CACHE_HOME=\"$PWD-cache\"";
+    let cache = format!("../{}-cache/edgewise", project.root().file_name().unwrap().display());
     let link = "edgewise cc gcc -o prog main.c part.c";
-    sh(&project, &format!("unset EDGEWISE_CACHE; {link}"));
+    sh(&project, &format!("{unset}; {link}"));
     assert!(is_traced(&project, "prog"));
     assert!(!project.path(".edgewise").exists());
     let build = format!("edgewise build -- sh -c '{link}'");
-    sh(&project, &format!("unset EDGEWISE_CACHE; {build}"));
-    let first = made(".edgewise/made");
+    sh(&project, &format!("{unset}; {build}"));
+    let first = made(&cache);
     assert!(first.iter().any(|(_, file)| file.ends_with("edgewise-runtime.o")), "{first:?}");
     let before = std::fs::read(project.path("prog")).unwrap();
-    sh(&project, &format!("unset EDGEWISE_CACHE; {build}"));
-    assert_eq!(made(".edgewise/made"), first);
+    sh(&project, &format!("{unset}; {build}"));
+    assert_eq!(made(&cache), first);
     assert_eq!(std::fs::read(project.path("prog")).unwrap(), before);
     assert!(is_traced(&project, "prog"));
     sh(&project, &format!("rm -r .edgewise; export EDGEWISE_CACHE=\"$PWD/kept\"; {build}"));
-    assert_eq!((made(".edgewise/made").len(), made("kept").len()), (0, first.len()));
+    assert_eq!((made(&cache), made("kept").len()), (first.clone(), first.len()));
     assert_eq!(std::fs::read(project.path("prog")).unwrap(), before);
     // What cannot be kept is made for once.
     sh(&project, &format!("export EDGEWISE_CACHE=/proc/nowhere; {build}"));
     assert_eq!(std::fs::read(project.path("prog")).unwrap(), before);
     // Other flags, another runtime.
     let other = "edgewise build --granularity path -- sh -c";
-    sh(&project, &format!("unset EDGEWISE_CACHE; {other} '{link}'"));
-    assert_eq!(made(".edgewise/made").len(), first.len());
+    sh(&project, &format!("{unset}; {other} '{link}'"));
+    assert_eq!(made(&cache).len(), first.len() + 1);
+    std::fs::remove_dir_all(project.path(&cache).parent().unwrap()).unwrap();
     assert_ne!(std::fs::read(project.path("prog")).unwrap(), before);
 }

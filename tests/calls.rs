@@ -77,7 +77,7 @@ fn addresses_that_are_taken() {
     assert_eq!(in_code("int (*p)(int) = g; x = p(h(x));"), ["g"]);
     assert_eq!(in_code("static int (*t[])(int) = {h}; x = t[0](1);"), ["h"]);
     assert_eq!(in_code("x = (*g)(x);"), ["g"]);
-    assert_eq!(in_code("asm(\"g\");"), ["g"]);
+    assert_eq!(in_code("asm(\"call g\");"), ["g"]);
     assert_eq!(taken(&format!("{g} int (*p)(int) = g; int f(void) {{ return 1; }}")), ["g"]);
     assert_eq!(
         taken(&format!("{g} void *t[] = {{0, (void *)&h}}; int f(void) {{ return 1; }}")),

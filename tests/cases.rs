@@ -1,7 +1,9 @@
 //! Tests inside one process, with a row for each.
 
 use crate::support::Project;
+use edgewise::trace::cases::Cases;
 use edgewise::trace::collect::{Collector, Rows, TestTrace};
+use edgewise::trace::derive::Reading;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
@@ -38,7 +40,8 @@ fn trace(project: &Project, argument: &str) -> TestTrace {
         .env("EDGEWISE_TRACE", directory.path())
         .status();
     assert!(status.unwrap().success());
-    let trace = Collector::default().collect(directory.path());
+    let collector = Collector::default();
+    let trace = collector.collect_as(directory.path(), Reading::Exact, None, Cases::Independent);
     assert_eq!(trace.unclean, None);
     trace
 }
@@ -218,7 +221,8 @@ fn a_suite_may_be_the_cases_of_one_process() {
             "edgewise.toml",
             &format!(
                 "ignore = [\"*.out\"]\n[build]\ncommand = \"make -s\"\n[[suite]]\nname = \"u\"\n\
-                 kind = \"cases\"\nlist = \"./prog --list\"\ncommand = \"{command}\"\n"
+                 kind = \"cases\"\nlist = \"./prog --list\"\ncommand = \"{command}\"\n\
+                 independent = true\n"
             ),
         );
         project.ok(&["build"]);

@@ -6,7 +6,7 @@ use regex::Regex;
 use serde_json::Value;
 
 /// What GitHub makes of a Markdown text, by a port of its own renderer.
-fn rendered(text: &str) -> String {
+pub fn rendered(text: &str) -> String {
     let mut options = comrak::Options::default();
     options.extension.table = true;
     options.extension.autolink = true;
@@ -318,4 +318,50 @@ fn gaps_as_sarif_have_what_the_schema_asks_for() {
     project.ok(&["test"]);
     let sarif: Value = serde_json::from_str(&project.ok(&["gaps", "--format", "sarif"])).unwrap();
     assert_eq!(sarif["runs"][0]["results"].as_array().unwrap().len(), 0);
+}
+
+fn told(project: &Project, arguments: &[&str]) -> String {
+    String::from_utf8(project.edgewise(arguments).stderr).unwrap()
+}
+
+/// Tests that ran are not counted as skipped.
+#[test]
+fn with_all_no_test_that_ran_is_called_skipped() {
+    let project = hostile();
+    project.edit("main.c", "return n - 1;", "return n + 1;");
+    let said = told(&project, &["test", "--all", "--markdown", "all.md"]);
+    assert!(said.contains("no test is affected; --all runs all 7\n"), "{said}");
+    let text = project.read("all.md");
+    assert!(text.contains("7 tests that no change can affect ran as well (`--all`).\n"), "{text}");
+    assert!(!text.contains("skipped"), "{text}");
+    let said = told(&project, &["test", "--all", "other", "--markdown", "one.md"]);
+    assert!(
+        said.contains("0 of 7 tests selected, 6 safely skipped; --all runs 1 more\n"),
+        "{said}"
+    );
+    let text = project.read("one.md");
+    assert!(text.contains("\n6 tests safely skipped"), "{text}");
+}
+
+/// The time is a sum, which is longer than the run if tests run side by side.
+#[test]
+fn saved_time_is_told_as_a_sum() {
+    let project = hostile();
+    let said = told(&project, &["test"]);
+    let sum = Regex::new(
+        r"\nsaved [\d.]+ s of [\d.]+ s of test time \(the sum of the last run times of all tests\)\n",
+    );
+    assert!(sum.unwrap().is_match(&said), "{said}");
+}
+
+/// `test` has just built: to build once more would change nothing.
+#[test]
+fn after_a_plain_make_a_clean_build_is_asked_for() {
+    let project = hostile();
+    std::fs::remove_file(project.path("prog")).unwrap();
+    let make = std::process::Command::new("make").current_dir(project.root()).output();
+    assert!(make.unwrap().status.success());
+    let said = told(&project, &["test"]);
+    assert!(said.contains("`make clean && edgewise build` does that"), "{said}");
+    assert!(!said.contains("`edgewise build` first"), "{said}");
 }

@@ -272,7 +272,7 @@ int main(int argc, char **argv)
     project.write("edgewise.toml", "[build]\ncommand = \"make -s\"\n");
     project.ok(&["build"]);
     let trace = |name: &str, arguments: &[&str]| {
-        let mut all = vec!["trace", "--test", name, "--", "./prog"];
+        let mut all = vec!["trace", "--test", name, "--verdict", "exit-status", "--", "./prog"];
         all.extend(arguments);
         project.edgewise(&all)
     };
@@ -283,9 +283,12 @@ int main(int argc, char **argv)
     assert_eq!(project.selected(), ["fails"]);
     project.edit("main.c", "\"%s\\n\"", "\"<%s>\\n\"");
     assert_eq!(project.selected(), ["fails", "with"]);
-    // They can be run by name from now on.
+    // Only the harness runs them again.
     let output = project.edgewise(&["test"]);
-    assert!(stderr(&output).contains("1 passed, 1 failed"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("2 tests not run"), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(4));
+    assert_eq!(project.selected(), ["fails", "with"]);
+    assert_eq!(trace("h/with", &["word"]).status.code(), Some(0));
     assert_eq!(project.selected(), ["fails"]);
 }
 
@@ -297,7 +300,8 @@ fn many_harnesses_at_a_time_wait_for_each_other() {
     let children: Vec<_> = (0..12)
         .map(|number| {
             let mut command: Command = project.command();
-            command.args(["trace", "--test", &format!("h/{number}"), "--", "./prog"]);
+            let name = format!("h/{number}");
+            command.args(["trace", "--test", &name, "--verdict", "exit-status", "--", "./prog"]);
             command.spawn().unwrap()
         })
         .collect();

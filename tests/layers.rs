@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The stages in the order of the data flow.
 const STAGES: &[&str] = &[
+    "bytes",
     "ids",
     "frontend",
     "cfg",

@@ -283,7 +283,7 @@ fn data_that_is_new() {
         helper.o: helper.c\nclean:\n\trm -f *.o prog helper.c\n";
     let project = recorded(makefile, &[("parts/1.txt", HELPER)]);
     project.write("parts/notes.md", "Nobody reads this.\n");
-    assert!(project.selected().is_empty(), "another kind of file");
+    assert!(project.selected().is_empty(), "another name than the pattern has");
     project.write("parts/2.txt", "int more = 1;\n");
     assert_eq!(project.selected(), ["only"]);
     project.ok(&["test"]);

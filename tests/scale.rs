@@ -30,12 +30,18 @@ fn check(name: &str) {
     let out = instrument::instrument(&tree, &analysis, unit, &[], how);
     assert!(out.len() >= text.len());
     let opaque = analysis.procedures.last().and_then(|procedure| procedure.opaque.as_deref());
-    let problem = analysis.problems.first().map(String::as_str);
+    let problems = analysis.problems();
+    let problem = problems.first().map(String::as_str);
     match outcome {
         Outcome::Full => assert_eq!((problem, opaque), (None, None)),
         Outcome::Opaque => {
             assert_eq!(problem, None);
             assert!(!opaque.expect("an opaque procedure").is_empty());
+        }
+        Outcome::TooLarge => {
+            assert_eq!(problem, None);
+            let why = opaque.expect("an opaque procedure");
+            assert!(why.contains("too many for probes"), "{why}");
         }
         Outcome::NotUnderstood => {
             let problem = problem.expect("an item that is not understood");

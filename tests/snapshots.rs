@@ -284,7 +284,10 @@ fn commands_on_the_sample() {
     let instrument = ["instrument", "lib/stats.c", "--out", "out/probed", "--", "-Iinclude"];
     at.check("instrument", &instrument);
     at.check("trace", &["trace", "--test", "by-hand/version", "--", "build/tally", "version"]);
+    at.check("trace-verdict", &["trace", "--test", "by-hand/version", "--verdict", "passed"]);
     at.check("trace-fails", &["trace", "--test", "by-hand/bad", "--", "build/tally", "bad"]);
+    let list = at.project.read("tests/list");
+    at.project.write("tests/list", &format!("{list}bad build/tally bad\n"));
     at.check(
         "test-fails",
         &["test", "--no-build", "--json", "out/results.json", "--markdown", "out/summary.md"],

@@ -220,9 +220,9 @@ fn a_file_that_is_the_input_of_a_traced_command_counts() {
     project.write("data/in.txt", "x\n");
     project.write("data/other.txt", "x\n");
     project.ok(&["build"]);
-    let script = "\"$0\" trace --test h/in -- ./prog < data/in.txt && \
-                  \"$0\" trace --test h/five -- sh -c './prog <&5' 5< data/other.txt && \
-                  \"$0\" trace --test h/three -- sh -c './prog <&3' 3< data/other.txt";
+    let script = "\"$0\" trace --test h/in --verdict exit-status -- ./prog < data/in.txt && \
+                  \"$0\" trace --test h/five --verdict exit-status -- sh -c './prog <&5' 5< data/other.txt && \
+                  \"$0\" trace --test h/three --verdict exit-status -- sh -c './prog <&3' 3< data/other.txt";
     let status = Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_edgewise")])
         .current_dir(project.root())

@@ -160,7 +160,7 @@ impl<'a> Look<'a> {
             }
             outcome.procedures.push((procedure, known.opaque.clone()));
         }
-        outcome.problems = analysis.problems;
+        outcome.problems = analysis.problems();
         let theirs = match check::definitions(&self.compile.job) {
             Ok(theirs) => theirs,
             Err(error) => {

@@ -1,6 +1,7 @@
 //! A history of a large project that nobody has: many procedures, and tests
 //! that enter a few of them, in few ways.
 
+use edgewise::cfg::format::Archives;
 use edgewise::history::format::{FileState, FileUses, Outcome, Program, Test};
 use edgewise::history::{History, Row};
 use edgewise::ids::Fingerprint;
@@ -119,6 +120,7 @@ impl Project {
             outside_names: Vec::new(),
             binding: Binding::Closed,
             altered: Vec::new(),
+            archives: Archives::default(),
         };
         for unit in &self.units {
             history.put_unit(*unit, b"");

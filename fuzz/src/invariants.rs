@@ -13,8 +13,7 @@ use edgewise::ids::Fingerprint;
 use edgewise::instrument::{self, Architecture};
 use rustc_hash::FxHashMap;
 
-const CODE: instrument::Code =
-    instrument::Code { plain: instrument::PlainCode::GoesOn, takes_copies: true };
+const CODE: instrument::Code = instrument::Code { plain: instrument::PlainCode::GoesOn };
 
 /// All that later stages are told of a unit.
 #[derive(Debug, PartialEq)]
@@ -55,13 +54,13 @@ pub fn check(text: &[u8]) -> Found {
 
 fn found(analysis: Analysis) -> Found {
     Found {
+        problems: analysis.problems(),
         symbols: analysis.symbols,
         definitions: analysis.definitions,
         declarations: analysis.declarations,
         composition: analysis.composition,
         procedures: analysis.procedures,
         graphs: analysis.graphs,
-        problems: analysis.problems,
     }
 }
 
@@ -81,8 +80,8 @@ fn check_analysis(tree: &Tree<'_>, analysis: &Analysis) {
     assert_eq!(analysis.procedures.len(), tree.procedures.len());
     assert_eq!(analysis.graphs.len(), tree.procedures.len());
     assert_eq!(analysis.sites.len(), tree.procedures.len());
-    assert_eq!(analysis.problems.len(), tree.not_understood.len());
-    for problem in &analysis.problems {
+    assert_eq!(analysis.problems().len(), tree.not_understood.len());
+    for problem in &analysis.problems() {
         assert!(problem.contains(": "), "a problem without a place: {problem}");
     }
     for (index, procedure) in analysis.procedures.iter().enumerate() {
@@ -166,8 +165,7 @@ fn check_ways_out(graph: &Graph, kind: NodeKind, index: usize) {
 
 /// Probes are numbered without gaps, and only where there is a place for them.
 fn check_probes(analysis: &mut Analysis) {
-    let count =
-        instrument::assign_probes(analysis, CODE, Detail::default());
+    let count = instrument::assign_probes(analysis, CODE, Detail::default());
     let mut next = 0;
     for (graph, sites) in analysis.graphs.iter().zip(&analysis.sites) {
         for (edge, site) in graph.edges.iter().zip(sites) {

@@ -22,7 +22,7 @@ pub fn check_spaces(text: &[u8], first: &Found) {
     let mut tree = frontend::analyse(&spaced, None, &is_system);
     let second = unit::analyse(&mut tree, &FxHashMap::default());
     let show = || String::from_utf8_lossy(&spaced).into_owned();
-    assert_eq!(first.problems.len(), second.problems.len(), "{}", show());
+    assert_eq!(first.problems.len(), second.problems().len(), "{}", show());
     assert_eq!(first.composition, second.composition, "{}", show());
     assert_eq!(first.symbols, second.symbols, "{}", show());
     assert_eq!(first.procedures.len(), second.procedures.len(), "{}", show());

@@ -66,24 +66,92 @@ static void *or_nothing(void **known, const char *name)
     return found ? found : (void *)nothing;
 }
 
-/* A plain name is looked for in directories; those of the environment may be the project's. */
+/* A plain name is looked for in directories, which may be the project's; first in those for certain processors. */
 static void look_along(const char *directories, const char *name)
 {
+    static const char *const before[] = {"/", "/glibc-hwcaps/x86-64-v4/", "/glibc-hwcaps/x86-64-v3/", "/glibc-hwcaps/x86-64-v2/"};
     struct room *room = directories ? take_room() : NULL;
 
     while (room && *directories) {
         const char *end = directories;
         while (*end && *end != ':' && *end != ';')
             end++;
-        if ((size_t)(end - directories) + length_of(name) + 2 < PATH_MAX) {
+        if ((size_t)(end - directories) + length_of(name) + 32 < PATH_MAX) {
+            size_t count = sizeof before / sizeof *before;
             copy(room->link, directories, (size_t)(end - directories));
-            put(put(room->link + (end - directories), "/"), name);
+            put(room->link + (end - directories), "/glibc-hwcaps");
             note_looked_for(HERE, room->link, FOLLOW);
+            for (size_t i = is_of_system(room->link) || !is_there(HERE, room->link) ? count - 1 : 0; i < count; i++) {
+                put(put(room->link + (end - directories), before[count - 1 - i]), name);
+                note_looked_for(HERE, room->link, FOLLOW);
+            }
         }
         directories = *end ? end + 1 : end;
     }
     if (room)
         leave_room(room);
+}
+
+/* The name that stands in a search path at this place, for the directory of the module. */
+static size_t length_of_origin(const char *at)
+{
+    if (starts_with(at, "$ORIGIN"))
+        return sizeof "$ORIGIN" - 1;
+    return starts_with(at, "${ORIGIN}") ? sizeof "${ORIGIN}" - 1 : 0;
+}
+
+/* Directories that a module names itself (RPATH, RUNPATH), with a colon between them. */
+static void look_along_own(const struct link_map *map, const char *directories, const char *name)
+{
+    struct room *room = take_room();
+    const char *file = map->l_name && *map->l_name ? map->l_name : "/proc/self/exe";
+    size_t at = 0, origin = 0;
+
+    if (!room)
+        return;
+    if (!(map->l_name && *map->l_name)) {
+        long target = sys(SYS_readlinkat, HERE, file, room->real, PATH_MAX - 1);
+        room->real[target > 0 ? target : 0] = 0;
+    } else {
+        put(room->real, length_of(file) < PATH_MAX ? file : "");
+    }
+    origin = (size_t)(last_of(room->real) - room->real);
+    for (;; directories++) {
+        size_t mark = length_of_origin(directories);
+        if (at + origin + 2 >= sizeof room->path)
+            break;
+        if (mark) {
+            copy(room->path + at, origin ? room->real : "./", origin ? origin : 2);
+            at += origin ? origin : 2;
+            directories += mark - 1;
+        } else if (*directories && *directories != ':') {
+            room->path[at++] = *directories;
+        } else {
+            room->path[at] = 0;
+            if (at)
+                look_along(room->path, name);
+            at = 0;
+            if (!*directories)
+                break;
+        }
+    }
+    leave_room(room);
+}
+
+/* Whose search path counts for whom depends on how a library is loaded: those of all modules are looked at. */
+static void look_in_modules(const char *name)
+{
+    for (const struct link_map *map = first_module(); map; map = map->l_next) {
+        const char *strings = NULL;
+        if (map->l_name && is_of_system(map->l_name))
+            continue;
+        for (const ElfW(Dyn) *entry = map->l_ld; entry && entry->d_tag != DT_NULL; entry++)
+            if (entry->d_tag == DT_STRTAB)
+                strings = address_in(map, entry->d_un.d_ptr);
+        for (const ElfW(Dyn) *entry = map->l_ld; strings && entry && entry->d_tag != DT_NULL; entry++)
+            if (entry->d_tag == DT_RPATH || entry->d_tag == DT_RUNPATH)
+                look_along_own(map, strings + entry->d_un.d_val, name);
+    }
 }
 
 __attribute__((visibility("hidden"), used)) void *edgewise_before_dlopen(const char *name)
@@ -94,8 +162,10 @@ __attribute__((visibility("hidden"), used)) void *edgewise_before_dlopen(const c
     if ((uintptr_t)name >= 4096 && is_on()) {
         if (contains(name, "/"))
             note_module(name);
-        else
+        else {
             look_along(value_in(environ, "LD_LIBRARY_PATH="), name);
+            look_in_modules(name);
+        }
         __atomic_store_n(&loads_pending, 1, __ATOMIC_RELAXED);
     }
     return or_nothing(&known, "dlopen");
@@ -221,16 +291,33 @@ static void note_program(int count, char **arguments, char **variables)
         mark("a program written in Go makes its system calls itself");
 }
 
+/* Programs whose arguments tell which names they look for. */
+static void keep_told(int count, char **arguments)
+{
+    static const char *const names[] = {"sh", "dash", "bash", "find", "cmake"};
+    const char *name = count > 0 && arguments[0] ? last_of(arguments[0]) : "";
+    const char *end = count > 0 && arguments[0] ? arguments[count - 1] : NULL;
+
+    for (size_t i = 0; end && i < sizeof names / sizeof *names; i++) {
+        if (!equal(name, names[i]) || end < arguments[0])
+            continue;
+        told = arguments[0];
+        told_length = (size_t)(end + length_of(end) + 1 - told);
+        told_hash = hash_bytes(EDGEWISE_TOLD, told, told_length) | 1;
+    }
+}
+
 /* What was found has been looked for in these directories first. */
 static void note_searches(char *const *variables)
 {
     const char *directories = value_in(variables, "LD_LIBRARY_PATH=");
 
-    if (!directories || !*directories)
-        return;
-    for (struct link_map *map = first_module(); map; map = map->l_next)
-        if (map->l_name && contains(map->l_name, "/"))
+    for (struct link_map *map = first_module(); map; map = map->l_next) {
+        if (map->l_name && contains(map->l_name, "/")) {
             look_along(directories, last_of(map->l_name));
+            look_in_modules(last_of(map->l_name));
+        }
+    }
 }
 
 __attribute__((constructor(101), used)) static void begin(int count, char **arguments, char **variables)
@@ -249,6 +336,7 @@ __attribute__((constructor(101), used)) static void begin(int count, char **argu
         note_variables(variables);
         note_searches(variables);
         note_program(count, arguments, variables);
+        keep_told(count, arguments);
     }
 }
 

@@ -16,12 +16,12 @@ static void note_real(int kind, const char *path, size_t length)
 
 static void note_link(const char *path, size_t length)
 {
-    note_real(EDGEWISE_LOOKED_FOR, path, length);
+    note_real(is_compiling || is_make ? EDGEWISE_SOUGHT : EDGEWISE_LOOKED_FOR, path, length);
 }
 
 static uint64_t hash_of_use(uint64_t path, int kind)
 {
-    return hash_bytes(path, (const char *)&kind, sizeof kind);
+    return hash_bytes(kind == EDGEWISE_TOLD ? path ^ told_hash : path, (const char *)&kind, sizeof kind);
 }
 
 /* A compiler of ours says so of itself. */
@@ -32,7 +32,32 @@ EXPORT void edgewise_files_compiling(void)
 
 static int as_noted(int kind)
 {
-    return kind == EDGEWISE_READ && is_compiling ? EDGEWISE_COMPILED : kind;
+    switch (kind) {
+    case EDGEWISE_READ: return is_compiling ? EDGEWISE_COMPILED : kind;
+    case EDGEWISE_LOOKED_FOR: return is_compiling || is_make ? EDGEWISE_SOUGHT : kind;
+    case EDGEWISE_LISTED: return is_make ? EDGEWISE_CACHED : told ? EDGEWISE_TOLD : kind;
+    default: return kind;
+    }
+}
+
+/* A listing with the arguments of the process, if there is room for them. */
+static void note_told(struct room *room, size_t length)
+{
+    size_t directory;
+    uint64_t hash = hash_bytes(told_hash, room->real, length);
+
+    if (is_noted(hash))
+        return;
+    directory = directory_of(HERE, room->path);
+    if (!directory || length + directory + told_length + 2 > sizeof room->link) {
+        note_real(EDGEWISE_LISTED, room->real, length);
+        return;
+    }
+    copy(room->link, room->real, length + 1);
+    copy(room->link + length + 1, room->path, directory + 1);
+    copy(room->link + length + directory + 2, told, told_length);
+    append_as(EDGEWISE_TOLD, this_process(), 0, room->link, length + directory + told_length + 2);
+    set_noted(hash);
 }
 
 /* Notes a use of what the path leads to. Returns a number that stands for it, 0 if it is nothing of the project.
@@ -62,7 +87,10 @@ __attribute__((noinline)) static uint64_t note(int kind, int at, const char *pat
             uint64_t use = hash_of_use(hash, kind);
             length = resolve(room, known, follow);
             if (length) {
-                note_real(kind, room->real, length);
+                if (kind == EDGEWISE_TOLD)
+                    note_told(room, length);
+                else
+                    note_real(kind, room->real, length);
                 set_noted(use);
             } else {
                 set_noted(outside);

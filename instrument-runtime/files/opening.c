@@ -34,6 +34,21 @@ __attribute__((noinline)) static struct opened before_open(int at, const char *p
     return opened;
 }
 
+/* A hard link has no name that leads to the others: whoever reads the log looks for these. */
+static void note_several_names(int at, const char *path)
+{
+    struct stat status;
+    char text[48], *end;
+
+    if ((uintptr_t)path < 4096 || !is_on() || confined || is_of_system(path) ||
+        sys(SYS_newfstatat, at, path, &status, 0) || (status.st_mode & S_IFMT) != S_IFREG || status.st_nlink < 2)
+        return;
+    end = put_number(text, status.st_dev);
+    *end++ = ' ';
+    end = put_number(end, status.st_ino);
+    note_real(EDGEWISE_SEVERAL_NAMES, text, (size_t)(end - text));
+}
+
 __attribute__((noinline)) static void after_open(struct opened opened, int succeeded, int at, const char *path, int flags)
 {
     if (opened.how == MAKES) {
@@ -41,8 +56,10 @@ __attribute__((noinline)) static void after_open(struct opened opened, int succe
             note_change(succeeded, at, path, opened.follow);
         return;
     }
-    if (!succeeded || !opened.known || (flags & O_PATH) == O_PATH)
+    if (!succeeded || (flags & O_PATH) == O_PATH)
         return;
+    if (!opened.known)
+        return note_several_names(at, path);
     note_also(opened.known, is_make ? EDGEWISE_DESCRIBED : EDGEWISE_READ, at, path, opened.follow);
     if (flags & O_DIRECTORY)
         note_also(opened.known, EDGEWISE_LISTED, at, path, opened.follow);

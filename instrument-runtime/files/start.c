@@ -38,6 +38,12 @@ static int is_compiling;
 /* What it reads tells it how to build. */
 static int is_make;
 
+/* The arguments of a process that tell which names it looks for when it lists a directory, as they are in its
+ * memory: each with a NUL behind it. */
+static const char *told;
+static size_t told_length;
+static uint64_t told_hash;
+
 static void start(char *const *variables)
 {
     static int started;

@@ -21,10 +21,12 @@
 
 use crate::ids::{EdgeId, Fingerprint, FpHasher, NodeId, ProbeId};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::io::Read;
 
 /// Any change to the types below or to how labels are made raises this: a
 /// record of another version cannot be compared with ours.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 const UNIT_MAGIC: &[u8; 8] = b"EDGWUNIT";
 const LINK_MAGIC: &[u8; 8] = b"EDGWLINK";
 const HEADER: usize = 20;
@@ -51,7 +53,8 @@ pub struct UnitIndex {
     pub command: Command,
     pub detail: Detail,
     /// Files whose text the unit is made of, as far as they are not the
-    /// system's. Relative to the root where below it.
+    /// system's. Relative to the root where below it, and without links to directories. Behind
+    /// these, the names with links by which some of them were read.
     pub files: Vec<String>,
     /// Those of them that the preprocessor did not read: a generator named them,
     /// by `#line`.
@@ -62,6 +65,9 @@ pub struct UnitIndex {
     pub probe_count: u32,
     /// Names that nodes and initialisers mention.
     pub symbols: Vec<Symbol>,
+    /// Those of them that the unit does not define, and that it may do without: a link takes
+    /// no member of an archive in for them. As indices into the symbols, sorted.
+    pub weak: Vec<u32>,
     /// All text but the bodies of procedures that act on nothing outside of
     /// them: where it is equal, equal bodies mean the same.
     pub outside: Fingerprint,
@@ -78,6 +84,39 @@ pub struct UnitIndex {
     /// Why the unit as a whole is not instrumented, if so.
     pub untouched: Option<String>,
     pub problems: Vec<String>,
+}
+
+impl UnitIndex {
+    /// Whether every number is in range and every name is one; false only for a record that was
+    /// tampered with. A name with a line break would look like lines of ours where it is shown.
+    fn is_sound(&self) -> bool {
+        let UnitKey { source, object } = &self.key;
+        let mut files = self.files.iter().chain([source, object]);
+        let symbols = self.symbols.iter().map(|symbol| &symbol.name);
+        let names = symbols.chain(self.procedures.iter().map(|procedure| &procedure.name));
+        let mut names = names.chain(self.declarations.iter().map(|declared| &declared.name));
+        if files.any(|file| file.contains(['\n', '\r']))
+            || names.any(|name| name.contains(char::is_control))
+        {
+            return false;
+        }
+        let symbols = self.symbols.len();
+        let are_symbols = |numbers: &[u32]| numbers.iter().all(|s| (*s as usize) < symbols);
+        let is_declaration = |number: &u32| (*number as usize) < self.declarations.len();
+        are_symbols(&self.address_taken)
+            && self.definitions.iter().all(|definition| {
+                let is_within = |(at, _): (u32, u32)| (at as usize) < self.procedures.len();
+                are_symbols(&[definition.symbol])
+                    && are_symbols(&definition.mentions)
+                    && definition.within.is_none_or(is_within)
+            })
+            && self.declarations.iter().all(|d| d.refers.iter().all(is_declaration))
+            && self.procedures.iter().all(|procedure| {
+                are_symbols(&procedure.takes)
+                    && are_symbols(&procedure.mentions)
+                    && procedure.again.is_none_or(|probe| probe.0 < self.probe_count)
+            })
+    }
 }
 
 /// How much a unit notes of what runs.
@@ -174,8 +213,6 @@ pub struct ProcedureIndex {
     pub takes: Vec<u32>,
     /// The probe that says that it was entered a second time, in units that note it.
     pub again: Option<ProbeId>,
-    /// Calls of the unit enter a copy of it, without the probe of its entry.
-    pub is_copied: bool,
     /// It has no probes: what it did is known otherwise, or not at all.
     pub unprobed: bool,
     /// Why it is opaque, if so.
@@ -347,6 +384,46 @@ impl UnitRecord {
     }
 }
 
+impl UnitKey {
+    pub fn id(&self) -> Fingerprint {
+        let mut hasher = FpHasher::new("key");
+        hasher.str(&self.source);
+        hasher.str(&self.object);
+        hasher.finish()
+    }
+}
+
+/// A member of an archive that a link may take in.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Member {
+    /// The units in it, as [`UnitKey::id`]; none if it has no record.
+    pub units: Vec<Fingerprint>,
+    /// The names that it defines for others, as [`name_number`].
+    pub names: Vec<u32>,
+}
+
+/// What a program has to do with the archives that its link was given.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Archives {
+    /// Units in it that a link takes only if a name needs them, as [`UnitKey::id`], sorted.
+    pub members: Vec<Fingerprint>,
+    /// Names of members that it may take in, and of members without a record, which it
+    /// may have; as [`name_number`], sorted.
+    pub offered: Vec<u32>,
+}
+
+impl Archives {
+    pub fn offer(&self, name: &str) -> bool {
+        self.offered.binary_search(&name_number(name)).is_ok()
+    }
+}
+
+/// A short number of a name. Two names may share one; then more is selected.
+pub fn name_number(name: &str) -> u32 {
+    let [a, b, c, d, ..] = Fingerprint::of(name.as_bytes()).0;
+    u32::from_le_bytes([a, b, c, d])
+}
+
 /// How a program was linked, and what went into it without a record.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkRecord {
@@ -359,6 +436,8 @@ pub struct LinkRecord {
     pub unrecorded: Vec<String>,
     /// Units whose objects define other names than their records say.
     pub altered: Vec<Fingerprint>,
+    /// What the archives have that it was given, unless it takes all of it.
+    pub members: Vec<Member>,
 }
 
 impl LinkRecord {
@@ -427,7 +506,13 @@ impl RawRecord {
     }
 
     pub fn index(&self) -> Result<UnitIndex, FormatError> {
-        unpack(&self.bytes[HEADER..self.body])
+        let index: UnitIndex = unpack(&self.bytes[HEADER..self.body])?;
+        let edges = index.procedures.iter().map(|procedure| u64::from(procedure.edge_count));
+        let is_sound = index.is_sound()
+            // An edge has at least one byte in the body.
+            && edges.sum::<u64>() <= most_bytes(self.bytes.len() - self.body)
+            && u64::from(index.probe_count) <= most_bytes(self.bytes.len());
+        is_sound.then_some(index).ok_or(FormatError::Damaged)
     }
 
     /// The parts of the body, in order.
@@ -542,6 +627,28 @@ impl Records {
         self.links.iter().flat_map(|link| link.altered.iter().copied()).collect()
     }
 
+    /// What the program has to do with archives.
+    pub fn archives(&self) -> Archives {
+        if self.has_link() && self.links.iter().all(|link| link.members.is_empty()) {
+            return Archives::default();
+        }
+        let units = self.units.iter().filter_map(|unit| Some(unit.index().ok()?.key.id()));
+        let units: BTreeSet<Fingerprint> = units.collect();
+        if !self.has_link() {
+            return Archives { members: units.into_iter().collect(), offered: Vec::new() };
+        }
+        let (mut members, mut offered) = (BTreeSet::new(), BTreeSet::new());
+        for member in self.links.iter().flat_map(|link| &link.members) {
+            let taken = member.units.iter().filter(|unit| units.contains(unit));
+            let taken: Vec<Fingerprint> = taken.copied().collect();
+            if taken.is_empty() {
+                offered.extend(&member.names);
+            }
+            members.extend(taken);
+        }
+        Archives { members: members.into_iter().collect(), offered: offered.into_iter().collect() }
+    }
+
     /// Names that linked code defines or uses without a record of it, sorted.
     pub fn outside_names(&self) -> Vec<String> {
         let names = self.links.iter().flat_map(|link| link.names.iter().chain(&link.unrecorded));
@@ -581,8 +688,23 @@ fn compress(plain: &[u8]) -> Vec<u8> {
     zstd::bulk::compress(plain, COMPRESSION).expect("compressing into memory")
 }
 
+/// Bytes that may be compressed into so many, as far as what we write is concerned. More would fill
+/// the memory with what a few bytes of somebody else's file say.
+fn most_bytes(packed: usize) -> u64 {
+    (64 << 20) + 200 * packed as u64
+}
+
+/// What was compressed; none if it is damaged, or larger than anything we write.
+pub fn decompress_bounded(packed: &[u8]) -> Option<Vec<u8>> {
+    let most = most_bytes(packed.len());
+    let mut plain = Vec::new();
+    let decoder = zstd::stream::read::Decoder::new(packed).ok()?;
+    decoder.take(most + 1).read_to_end(&mut plain).ok()?;
+    (plain.len() as u64 <= most).then_some(plain)
+}
+
 fn decompress(packed: &[u8]) -> Result<Vec<u8>, FormatError> {
-    zstd::stream::decode_all(packed).map_err(|_| FormatError::Damaged)
+    decompress_bounded(packed).ok_or(FormatError::Damaged)
 }
 
 fn unpack<T: for<'d> Deserialize<'d>>(bytes: &[u8]) -> Result<T, FormatError> {

@@ -179,6 +179,7 @@ impl<'a, 't> Meanings<'a, 't> {
                         }
                         hasher.bytes(self.tree.token_text(token));
                         self.hash_doubt(token, hasher);
+                        self.hash_place(token, Lines::True, hasher);
                         match self.tree.refs.get(token) {
                             Ref::Decl(decl) => {
                                 // Of itself it says the same in any order.
@@ -225,6 +226,21 @@ impl<'a, 't> Meanings<'a, 't> {
         {
             hasher.mark(Mark::Doubt);
             hasher.fp(doubt);
+        }
+    }
+
+    /// What a built-in function says of the place where it stands: the name of the file, and
+    /// where line numbers count, the line and column.
+    fn hash_place(&self, token: u32, lines: Lines, hasher: &mut FpHasher) {
+        if self.tree.places.is_empty() {
+            return;
+        }
+        if let Some(told) = self.tree.places.get(&token) {
+            hasher.mark(Mark::Place);
+            hasher.str(&told.file);
+            if lines == Lines::True || told.is_constant {
+                told.numbers.iter().for_each(|number| hasher.number(u64::from(*number)));
+            }
         }
     }
 
@@ -356,6 +372,7 @@ impl<'a, 't> Meanings<'a, 't> {
             .then_some(&self.tree.symbols);
         for token in range.start..range.end {
             self.hash_doubt(token, hasher);
+            self.hash_place(token, lines, hasher);
             match self.tree.refs.get(token) {
                 // What it means includes what it is called.
                 Ref::Decl(decl) => {

@@ -1,5 +1,8 @@
 //! Pragmas as part of the meaning of what follows them.
 
+use super::unit::words;
+use crate::bytes;
+use crate::frontend::parse::in_force::acts_on_program;
 use crate::frontend::tree::{Range, Tree};
 use crate::ids::{Fingerprint, FpHasher};
 use std::collections::BTreeMap;
@@ -27,8 +30,12 @@ const SHAPING: &[&str] = &["omp", "acc"];
 /// Pragmas about the loop behind them, whose head then must stay as it is.
 const OF_A_LOOP: &[&str] = &["GCC unroll", "GCC ivdep", "clang loop", "unroll", "nounroll"];
 
-/// Pragmas that act on the program rather than on the text behind them.
-const OF_THE_PROGRAM: &[&str] = &["weak", "redefine_extname"];
+/// Pragmas that act on the program rather than on the text behind them, and name what
+/// they act on.
+const OF_THE_PROGRAM: &[&str] = &["weak", "redefine_extname", "init", "fini"];
+
+/// Pragmas that say something to the linker.
+const OF_THE_LINK: &str = "comment";
 
 pub struct Pragmas {
     /// State of the file from a token on, in order.
@@ -43,7 +50,16 @@ pub struct Pragmas {
     /// Tokens before which pragmas about loops stand.
     loops: Vec<u32>,
     /// Pragmas that act on the program, in order.
-    pub of_the_program: Vec<String>,
+    pub of_the_program: Vec<OfTheProgram>,
+    /// The visibility that pragmas give from a token on, in order.
+    visibilities: Vec<(u32, Option<String>)>,
+}
+
+/// A pragma that acts on the program.
+pub struct OfTheProgram {
+    pub text: String,
+    /// What it names, if it names anything.
+    pub names: Vec<String>,
 }
 
 struct Inside {
@@ -60,13 +76,15 @@ impl Pragmas {
             shaping: Vec::new(),
             loops: Vec::new(),
             of_the_program: Vec::new(),
+            visibilities: Vec::new(),
         };
+        let mut pushed: Vec<String> = Vec::new();
         let outermost = tree.procedures.iter().filter(|procedure| !procedure.is_nested);
         let bodies: Vec<Range> = outermost.map(|procedure| procedure.body_range).collect();
         let mut state = State::default();
         for pragma in &tree.tokens.pragmas {
             let line = &tree.text[pragma.start as usize..pragma.end as usize];
-            let line = String::from_utf8_lossy(line);
+            let line = bytes::to_text(line);
             let text = line.trim_start_matches('#').trim_start();
             let text = text.strip_prefix("pragma").unwrap_or(text);
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -94,7 +112,17 @@ impl Pragmas {
                 }
             }
             if OF_THE_PROGRAM.iter().any(|word| starts_with_words(&text, word)) {
-                found.of_the_program.push(text.clone());
+                let names = words(&text).skip(1).map(String::from).collect();
+                found.of_the_program.push(OfTheProgram { text: text.clone(), names });
+            } else if acts_on_program(&text) || starts_with_words(&text, OF_THE_LINK) {
+                found.of_the_program.push(OfTheProgram { text: text.clone(), names: Vec::new() });
+            }
+            if starts_with_words(&text, "GCC visibility") {
+                match text.split_once("push") {
+                    Some((_, pushes)) => pushed.push(pushes.replace(' ', "")),
+                    None => drop(pushed.pop()),
+                }
+                found.visibilities.push((pragma.token, pushed.last().cloned()));
             }
             // Those end with the block or the statement they stand in.
             let is_confined = [&["STDC"][..], OF_A_LOOP, SHAPING].concat();
@@ -111,6 +139,12 @@ impl Pragmas {
     pub fn state_at(&self, token: u32) -> Fingerprint {
         let before = self.states.partition_point(|(from, _)| *from <= token);
         self.states[..before].last().map_or_else(Fingerprint::default, |(_, fp)| *fp)
+    }
+
+    /// The visibility that a pragma gives to what is declared at a token.
+    pub fn visibility_at(&self, token: u32) -> Option<&str> {
+        let before = self.visibilities.partition_point(|(from, _)| *from <= token);
+        self.visibilities[..before].last()?.1.as_deref()
     }
 
     /// Whether a pragma inside of a body wants code in a certain form.
@@ -163,6 +197,7 @@ struct Pushed {
 /// changes the top.
 const FAMILIES: &[(&str, &str, &str, &[&str])] = &[
     ("pack", "pack(push", "pack(pop", &["pack("]),
+    ("clangattribute", "clangattributepush", "clangattributepop", &[]),
     ("GCCvisibility", "GCCvisibilitypush", "GCCvisibilitypop", &[]),
     ("GCCoptions", "GCCpush_options", "GCCpop_options", &["GCCoptimize", "GCCtarget"]),
 ];

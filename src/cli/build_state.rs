@@ -1,9 +1,12 @@
 //! What is known of the builds of a project beyond their programs. All of it
 //! only ever adds reasons to select.
 
+use super::lookups::Sought;
 use super::workspace::Workspace;
-use super::{files, git};
+use super::{files, from_before, git, under_way};
+use crate::bytes;
 use crate::compiler::project::relative;
+use crate::compiler::text::stamp::Moment;
 use crate::history::format::FileState;
 use crate::ids::Fingerprint;
 use crate::trace::uses::Uses;
@@ -12,6 +15,20 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+
+/// Where files that tests left are noted.
+const LEFT_BY_TESTS: &str = "left-by-tests.json";
+
+/// Which files that builds made are part of programs as they are now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// Those that the build wrote.
+    Written,
+    /// Those that it read as well: it made something.
+    Read,
+    /// All of them: nothing is left of an earlier build.
+    All,
+}
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct BuildState {
@@ -47,9 +64,9 @@ pub struct BuildState {
     /// Those of them that a make read, to know how to build.
     #[serde(default)]
     pub described: BTreeSet<String>,
-    /// Directories that a build listed.
-    #[serde(default)]
-    pub listed: BTreeSet<String>,
+    /// What builds looked for by its name, or by listing directories.
+    #[serde(flatten)]
+    pub sought: Sought,
     /// Those that were looked for and not there.
     #[serde(default)]
     pub missing: BTreeSet<String>,
@@ -69,6 +86,14 @@ pub struct BuildState {
     /// What builds make. An incremental build reads what an earlier one made.
     #[serde(default)]
     pub outputs: BTreeSet<String>,
+    /// What a build left of those that a process read which is no compiler of ours: somebody
+    /// may edit them since.
+    #[serde(default)]
+    pub contents_made: FileState,
+    /// Files that tests made, and what they left of those that builds make. What tests leave where
+    /// a build looks is nothing new to it. Kept apart: tests may run while something is built.
+    #[serde(skip)]
+    pub left_by_tests: FileState,
     /// Those that were made since build descriptions are what they are, and what these are.
     #[serde(default)]
     pub fresh: BTreeSet<String>,
@@ -77,15 +102,23 @@ pub struct BuildState {
     /// Build descriptions that builds made, as the programs know them: a makefile of configure.
     #[serde(default)]
     pub configured: Option<FileState>,
-    /// Why there may be more inputs, if so: of one build, for good.
+    /// Why there may be more inputs, if so: of one build, until everything is made anew by builds
+    /// whose inputs are known.
     #[serde(default = "before_uses")]
     pub inputs_incomplete: Option<String>,
+    /// The files that were there when the first such build began, and when that was: what is new
+    /// or changed since then may be made of such inputs.
+    #[serde(default)]
+    pub seen: Option<Seen>,
+    /// What keeps the last build, whose inputs are known, from being all that counts.
+    #[serde(default)]
+    pub unseen_from_before: Option<String>,
+    /// A build was killed, and no other has noted yet what it did.
+    #[serde(skip)]
+    pub was_killed: bool,
     /// Some program keeps a log of nodes.
     #[serde(default)]
     pub logs_nodes: bool,
-    /// A build began, and it is not known how it ended.
-    #[serde(default)]
-    pub is_under_way: bool,
     /// The exit code of the last build, if it failed.
     #[serde(default)]
     pub failed: Option<i32>,
@@ -98,6 +131,13 @@ pub struct BuildState {
     pub complete: Option<FileState>,
 }
 
+/// The files of a project at the last moment of which it is known what had made them.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Seen {
+    pub until: Moment,
+    pub files: BTreeSet<String>,
+}
+
 /// A state of an edgewise that did not record the files of builds.
 fn before_uses() -> Option<String> {
     Some(String::from("an earlier build was not recorded"))
@@ -108,16 +148,41 @@ impl BuildState {
     /// error: taken for empty it would leave out reasons to select.
     pub fn read(workspace: &Workspace) -> anyhow::Result<Self> {
         let path = path(workspace);
-        match fs_err::read_to_string(&path) {
+        let state: Self = match fs_err::read_to_string(&path) {
             Ok(text) => serde_json::from_str(&text).with_context(|| {
                 format!(
                     "{} is damaged\nhint: remove it, clean, and `edgewise build` again",
                     path.display()
                 )
-            }),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(error.into()),
+            })?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::default(),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Self {
+            was_killed: under_way::was_killed(workspace),
+            left_by_tests: left_by_tests(workspace),
+            ..state
+        })
+    }
+
+    /// Why builds may have read more than is known, if so.
+    pub fn unseen(&self) -> Option<&str> {
+        let killed = self.was_killed.then_some(under_way::KILLED);
+        self.inputs_incomplete.as_deref().or(killed)
+    }
+
+    /// Notes that a build may have read more than is known; `files` are those when it began.
+    pub fn add_unseen(&mut self, why: &str, began: Moment, files: &FileState) {
+        if self.inputs_incomplete.is_none() {
+            let files = files.keys().cloned().collect();
+            self.seen = Some(Seen { until: began, files });
         }
+        self.inputs_incomplete.get_or_insert_with(|| why.to_string());
+    }
+
+    /// All that is there was made by builds whose inputs are known.
+    pub fn forget_unseen(&mut self) {
+        (self.inputs_incomplete, self.seen, self.unseen_from_before) = (None, None, None);
     }
 
     /// Notes a program that leaves no trace. What it was made of in earlier
@@ -140,12 +205,14 @@ impl BuildState {
     pub fn made_descriptions(&self, root: &Path) -> FileState {
         // Who includes whom says nothing of how.
         let says_how = |name: &&String| {
-            self.described.contains(*name) && !files::is_list_of_dependencies(&root.join(name))
+            self.described.contains(*name)
+                && !files::is_list_of_dependencies(&root.join(bytes::path(name)))
         };
         let made = self.outputs.iter();
         let made = made.filter(|name| files::is_build_description(name) || says_how(name));
         let made = made.filter(|name| !files::is_tracked(root, name));
-        made.filter_map(|name| Some((name.clone(), files::content(&root.join(name))?))).collect()
+        made.filter_map(|name| Some((name.clone(), files::content(&root.join(bytes::path(name)))?)))
+            .collect()
     }
 
     /// Build descriptions that are others than those by which programs were made: somebody
@@ -159,22 +226,83 @@ impl BuildState {
             .map(|(name, _)| name)
     }
 
-    /// Whether a new file may be found by who reads others like it: of the same kind, in a
-    /// directory that the build lists.
-    pub fn is_like_inputs(&self, name: &str) -> bool {
-        let path = Path::new(name);
-        let (Some(directory), Some(kind)) = (path.parent(), path.extension()) else { return false };
-        let place = directory.to_string_lossy();
-        let is_listed = self.listed.contains(if place.is_empty() { "." } else { &*place });
-        let is_like = |input: &&String| {
-            let other = Path::new(input);
-            other.parent() == Some(directory)
-                && other.extension() == Some(kind)
-                && !files::is_build_description(input)
-                && !self.described.contains(*input)
-                && self.is_read_by_others(input)
+    /// Files that a build made, that others than compilers read, and that are not what the build
+    /// left: somebody edited them.
+    pub fn edited(&self, root: &Path) -> impl Iterator<Item = String> {
+        let made = self.contents_made.iter();
+        let is_edited = |(name, then): &(&String, &Fingerprint)| {
+            let now = files::content(&root.join(bytes::path(name)));
+            now.is_some_and(|now| now != **then && self.left_by_tests.get(*name) != Some(&now))
         };
-        is_listed && self.inputs.iter().any(|input| is_like(&input))
+        made.filter(is_edited).map(|(name, _)| name.clone())
+    }
+
+    /// Notes what a build left of the files that it made. One that it only read keeps the content
+    /// that programs are known to be made of, unless the build made something of it.
+    pub fn note_contents(&mut self, root: &Path, uses: &Uses, extent: Contents) {
+        for (path, used) in &uses.files {
+            let name = relative(root, path);
+            let is_read = used.read_by_others || used.executed;
+            let is_known = self.contents_made.contains_key(&name);
+            let counts = self.outputs.contains(&name)
+                && (is_read || is_known)
+                && !self.described.contains(&name)
+                && !is_of_build_tool(root, &name);
+            if !counts || path.is_symlink() || !path.is_file() {
+                continue;
+            }
+            if (used.written || !is_known || extent == Contents::Read)
+                && !from_before::is_object(path)
+                && let Some(content) = files::content(path)
+            {
+                self.contents_made.insert(name, content);
+            }
+        }
+        if extent == Contents::All {
+            let made = self.contents_made.iter_mut();
+            for (name, known) in made {
+                *known = files::content(&root.join(bytes::path(name))).unwrap_or(*known);
+            }
+        }
+    }
+
+    /// Notes files that tests wrote: those that were not there before, and those that builds make.
+    pub fn note_tests(
+        workspace: &Workspace,
+        before: &FileState,
+        written: &BTreeSet<String>,
+    ) -> anyhow::Result<()> {
+        let state = Self::read(workspace)?;
+        let root = &workspace.project.root;
+        let mut left = state.left_by_tests.clone();
+        for name in written {
+            let path = root.join(bytes::path(name));
+            let was_there = before.contains_key(name) || before.contains_key(&format!("{name}/"));
+            if state.contents_made.contains_key(name) {
+                left.extend(files::content(&path).map(|content| (name.clone(), content)));
+            } else if !was_there && path.symlink_metadata().is_ok() {
+                left.entry(name.clone()).or_default();
+            }
+        }
+        left.retain(|name, _| root.join(bytes::path(name)).symlink_metadata().is_ok());
+        if left == state.left_by_tests || state.is_empty() {
+            return Ok(());
+        }
+        let mut file = tempfile::NamedTempFile::new_in(workspace.state())?;
+        file.write_all(serde_json::to_string(&left)?.as_bytes())?;
+        file.persist(workspace.state().join(LEFT_BY_TESTS))?;
+        Ok(())
+    }
+
+    /// Whether a build used, or looked for, anything below this name: it may be a link to a
+    /// directory by now.
+    pub fn looks_below(&self, name: &str) -> bool {
+        let prefix = format!("{name}/");
+        [&self.inputs, &self.missing, &self.sought.searched, &self.sought.asked].iter().any(
+            |names| {
+                names.range(prefix.clone()..).next().is_some_and(|first| first.starts_with(&prefix))
+            },
+        )
     }
 
     /// Notes what came and went between builds, before the next of them is known.
@@ -188,13 +316,13 @@ impl BuildState {
 
     /// Files that a build looked for in vain, and that are there.
     fn found_now(&self, root: &Path) -> impl Iterator<Item = &String> {
-        self.missing.iter().filter(move |name| root.join(name).exists())
+        self.missing.iter().filter(move |name| root.join(bytes::path(name)).exists())
     }
 
     /// A file that builds looked for before it was there.
     pub fn found_since(&self, root: &Path) -> Option<&String> {
         let mut found = self.appeared.iter().chain(self.found_now(root));
-        found.find(|name| !self.outputs.contains(*name) && root.join(name).exists())
+        found.find(|name| !self.outputs.contains(*name) && root.join(bytes::path(name)).exists())
     }
 
     /// Whether a file was there when programs were built, and no build makes it.
@@ -208,9 +336,6 @@ impl BuildState {
         let mut others = BTreeSet::new();
         for (path, used) in &uses.files {
             let name = relative(root, path);
-            if used.listed {
-                self.listed.insert(name.clone());
-            }
             if path == root {
                 continue;
             }
@@ -236,11 +361,9 @@ impl BuildState {
         self.inputs.extend(uses.asks_git.then(|| String::from(git::STATE)));
         self.inputs.retain(|name| !self.outputs.contains(name));
         self.missing.retain(|name| !self.outputs.contains(name));
+        self.sought.add(root, uses, &self.inputs);
         if let Some(read) = &mut self.read_by_others {
             read.retain(|name| !self.outputs.contains(name));
-        }
-        if self.inputs_incomplete.is_none() {
-            self.inputs_incomplete.clone_from(&uses.incomplete);
         }
     }
 
@@ -256,7 +379,7 @@ impl BuildState {
 
     /// Whether a file that units are made of may become part of something else as well.
     pub fn is_read_by_others(&self, name: &str) -> bool {
-        let is_known = self.inputs_incomplete.is_none();
+        let is_known = self.unseen().is_none();
         match &self.read_by_others {
             Some(read) if is_known => read.contains(name),
             // Of a build that is not ours nothing is known, here as elsewhere.
@@ -271,6 +394,25 @@ impl BuildState {
         file.persist(path(workspace))?;
         Ok(())
     }
+}
+
+/// Whether a file is one of those by which CMake, ninja, Meson or autoconf know what they did.
+fn is_of_build_tool(root: &Path, name: &str) -> bool {
+    let base = name.rsplit('/').next().unwrap_or(name);
+    let is_log = base.ends_with(".log") || base.starts_with(".ninja_");
+    let places = ["CMakeFiles", "Testing", "meson-private", "meson-info", "meson-logs"];
+    let is_inside = || name.split('/').any(|part| places.contains(&part));
+    let is_of_tool = || {
+        let names = ["CMakeCache.txt", "compile_commands.json", "install_manifest.txt"];
+        is_inside() || names.contains(&base) || files::is_build_description(name)
+    };
+    is_log || files::is_tracked(root, name) && is_of_tool()
+}
+
+/// Files that tests left, none if that cannot be read: that only adds reasons.
+fn left_by_tests(workspace: &Workspace) -> FileState {
+    let text = std::fs::read_to_string(workspace.state().join(LEFT_BY_TESTS));
+    text.ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
 fn path(workspace: &Workspace) -> PathBuf {

@@ -1,12 +1,13 @@
 //! Runs a build with our names for the compilers first on the path.
 
-use super::build_state::BuildState;
+use super::build_state::{BuildState, Contents};
 use super::files;
 use super::from_before;
 use super::interrupt;
 use super::taken_up::Made;
-use super::under_way::{self, UnderWay};
+use super::under_way::{self, Begun, Killed, UnderWay};
 use super::workspace::Workspace;
+use crate::bytes;
 use crate::compiler::ld::is_linker_name;
 use crate::compiler::log::{self, Event};
 use crate::compiler::made;
@@ -16,6 +17,7 @@ use crate::compiler::project::{
 use crate::compiler::selective;
 use crate::compiler::settings::{GRANULARITY_VARIABLE, Settings};
 use crate::compiler::text::stamp::Moment;
+use crate::history::format::FileState;
 use crate::suite::preload::{self, Preload};
 use crate::trace::format::{ENVIRONMENT, TraceFile};
 use crate::trace::module::Module;
@@ -67,12 +69,13 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
     // Perhaps not even a project: then nothing stays that nothing refers to.
     let is_stray = !state.exists() && !workspace.has_config();
     fs_err::create_dir_all(&state)?;
+    workspace.check_links()?;
     let shims = make_shims(&state)?;
-    let log = tempfile::Builder::new().prefix("build.").tempfile_in(&state)?;
+    let log = tempfile::Builder::new().prefix(under_way::LOG).tempfile_in(&state)?;
     let began = Moment::now();
     let mut files = files::scan(workspace)?;
     // Programs that run during the build leave a trace here.
-    let traces = tempfile::Builder::new().prefix("edgewise-build").tempdir()?;
+    let traces = tempfile::Builder::new().prefix(under_way::TRACES).tempdir()?;
     let mut path = OsString::from(&shims);
     if let Some(old) = std::env::var_os("PATH") {
         path.push(":");
@@ -102,13 +105,14 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
     };
     // Who stops the build wants it to end, not to be forgotten: what it made stays.
     interrupt::listen();
-    let under_way = UnderWay::begin(workspace)?;
+    let begun = Begun::new(began, &files, traces.path(), log.path());
+    let under_way = UnderWay::begin(workspace, &begun)?;
     let program = command.get_program().to_string_lossy().into_owned();
     let process = command.spawn().with_context(|| format!("cannot run `{program}`"));
     let mut process = match process {
         Ok(process) => process,
         Err(error) => {
-            under_way.forget(workspace)?;
+            under_way.end()?;
             if is_stray {
                 remove_stray(workspace)?;
             }
@@ -118,21 +122,54 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
     let _ = uses::note_first(traces.path(), process.id());
     let status = under_way::wait(&mut process)?;
     let mut state = BuildState::read(workspace)?;
-    state.is_under_way = false;
-    if under_way.was_killed {
-        state.inputs_incomplete.get_or_insert_with(|| String::from("a build was killed"));
-    }
     state.logs_nodes |= logs_nodes;
     let mut built = Built { code: crate::compiler::exit_code(status), ..Built::default() };
     let events = log::read(log.path());
     let uses = Uses::read(traces.path());
     let made_nothing = uses.incomplete.is_none() && uses.files.values().all(|used| !used.made);
     if is_stray && events.is_empty() && made_nothing {
-        under_way.forget(workspace)?;
+        under_way.end()?;
         remove_stray(workspace)?;
         built.is_nothing = true;
         return Ok(built);
     }
+    let (killed, is_running) = under_way::killed(workspace);
+    state.was_killed = is_running;
+    for killed in &killed {
+        add_killed(workspace, &mut state, killed);
+    }
+    add_events(workspace, &mut state, &mut built, events);
+    let has_units = |program: &String| {
+        let module = Module::read(&workspace.project.root.join(bytes::path(program)));
+        module.is_ok_and(|module| !module.records.units.is_empty())
+    };
+    built.has_records = built.units > 0 || built.programs.iter().any(has_units);
+    add_record(workspace, &mut state, &begun, traces.path(), &uses);
+    state.failed = (built.code != 0).then_some(built.code);
+    let linked = &built.programs;
+    let unanalysed = &built.unanalysed.iter().map(|(source, _)| source.clone()).collect();
+    let made = Made { workspace, extent, uses: &uses, linked, unanalysed, began };
+    if built.code == 0 {
+        files::add_elsewhere(&mut files, &state, began);
+        made.note(&mut state, files);
+    } else {
+        made.note_mixed(&mut state, &files);
+        state.note_contents(&workspace.project.root, &uses, Contents::Written);
+    }
+    state.write(workspace)?;
+    // What they did is noted now, so the notes of these builds can go.
+    killed.into_iter().try_for_each(|killed| killed.forget(workspace))?;
+    under_way.end()?;
+    Ok(built)
+}
+
+/// Adds what the compilers of a build said.
+fn add_events(
+    workspace: &Workspace,
+    state: &mut BuildState,
+    built: &mut Built,
+    events: Vec<Event>,
+) {
     for event in events {
         match event {
             Event::Compiled { source, procedures, opaque, untouched } => {
@@ -166,28 +203,49 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
             }
         }
     }
-    let has_units = |program: &String| {
-        let module = Module::read(&workspace.project.root.join(program));
-        module.is_ok_and(|module| !module.records.units.is_empty())
-    };
-    built.has_records = built.units > 0 || built.programs.iter().any(has_units);
     state.programs.extend(built.programs.iter().cloned());
-    state.generator_files.extend(generator_files(workspace, traces.path()));
-    state.add_files(&workspace.project.root, &files);
-    state.add_uses(&workspace.project.root, &uses);
-    from_before::note(&mut state, &workspace.project.root, &files, &uses);
-    state.failed = (built.code != 0).then_some(built.code);
-    let linked = &built.programs;
-    let unanalysed = &built.unanalysed.iter().map(|(source, _)| source.clone()).collect();
-    let made = Made { workspace, extent, uses: &uses, linked, unanalysed, began };
-    if built.code == 0 {
-        files::add_elsewhere(&mut files, &state, began);
-        made.note(&mut state, files);
-    } else {
-        made.note_mixed(&mut state, &files);
+}
+
+/// Adds the files that a build used.
+fn add_record(
+    workspace: &Workspace,
+    state: &mut BuildState,
+    begun: &Begun,
+    traces: &Path,
+    uses: &Uses,
+) {
+    let root = &workspace.project.root;
+    state.generator_files.extend(generator_files(workspace, traces));
+    state.add_files(root, &begun.files);
+    state.add_uses(root, uses);
+    from_before::note(state, root, &begun.files, uses);
+    if let Some(why) = &uses.incomplete {
+        state.add_unseen(why, begun.began, &begun.files);
     }
-    state.write(workspace)?;
-    Ok(built)
+}
+
+/// Adds what a build did before it was killed, like what a build did that failed: its log is
+/// still there, unless the directory for temporary files was emptied.
+fn add_killed(workspace: &Workspace, state: &mut BuildState, killed: &Killed) {
+    let Some(begun) = &killed.begun else {
+        state.add_unseen(under_way::KILLED, Moment::BEGINNING, &FileState::new());
+        return;
+    };
+    let (log, traces) = (begun.log(workspace), begun.traces());
+    let mut built = Built::default();
+    let is_lost = log.is_none() || traces.is_none();
+    let (log, traces) = (log.unwrap_or_default(), traces.unwrap_or_default());
+    add_events(workspace, state, &mut built, log::read(&log));
+    let mut uses = Uses::read(&traces);
+    if is_lost || uses.incomplete.is_some() {
+        uses.incomplete = Some(String::from(under_way::KILLED));
+    }
+    add_record(workspace, state, begun, &traces, &uses);
+    let (linked, unanalysed) = (&built.programs, &BTreeSet::new());
+    let (extent, began) = (Extent::Something, begun.began);
+    let made = Made { workspace, extent, uses: &uses, linked, unanalysed, began };
+    made.note_mixed(state, &begun.files);
+    state.note_contents(&workspace.project.root, &uses, Contents::Written);
 }
 
 /// Removes what we made for a build, unless another one wrote something of its own meanwhile.
@@ -256,7 +314,8 @@ fn generator_files(workspace: &Workspace, traces: &Path) -> BTreeSet<String> {
         }
     }
     files.retain(|file| {
-        !file.is_empty() && workspace.project.root.join(file).starts_with(&workspace.project.root)
+        !file.is_empty()
+            && workspace.project.root.join(bytes::path(file)).starts_with(&workspace.project.root)
     });
     files
 }
@@ -264,7 +323,7 @@ fn generator_files(workspace: &Workspace, traces: &Path) -> BTreeSet<String> {
 /// Files of the units of a program that leaves no trace: any test may run it.
 /// `None` if it cannot be read.
 fn files_of_program(workspace: &Workspace, program: &str) -> Option<BTreeSet<String>> {
-    let module = Module::read(&workspace.project.root.join(program)).ok()?;
+    let module = Module::read(&workspace.project.root.join(bytes::path(program))).ok()?;
     let mut files = BTreeSet::new();
     for unit in &module.records.units {
         files.extend(unit.index().ok()?.files);
@@ -276,6 +335,10 @@ fn files_of_program(workspace: &Workspace, program: &str) -> Option<BTreeSet<Str
 /// Links named like the compilers of this machine, all to this program.
 fn make_shims(state: &Path) -> anyhow::Result<PathBuf> {
     let shims = state.join("shims");
+    // A cache may have brought a link that leads elsewhere.
+    if shims.is_symlink() {
+        fs_err::remove_file(&shims)?;
+    }
     fs_err::create_dir_all(&shims)?;
     let own = std::env::current_exe().context("cannot find this program")?;
     // Links that lead nowhere would be passed by on the path, and the real compilers found.
@@ -304,6 +367,14 @@ fn make_shims(state: &Path) -> anyhow::Result<PathBuf> {
         let fresh = shims.join(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
         std::os::unix::fs::symlink(&own, &fresh)?;
         fs_err::rename(&fresh, &link)?;
+    }
+    // Whatever else is there would come before the programs of this machine.
+    for entry in fs_err::read_dir(&shims)?.flatten() {
+        let path = entry.path();
+        let is_ours = std::fs::read_link(&path).is_ok_and(|target| target == own);
+        if !is_ours && entry.file_type().is_ok_and(|kind| !kind.is_dir()) {
+            fs_err::remove_file(&path)?;
+        }
     }
     Ok(shims)
 }

@@ -14,7 +14,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Raised with any change of what is kept or of how it comes about.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const MAGIC: &[u8; 8] = b"EDGWCACH";
 /// Magic, two versions, and the check of all that follows.
 const HEADER: usize = 32;
@@ -41,7 +41,7 @@ impl Cache {
     /// The cache of a project; an empty one if there is none that can be read.
     pub fn open(workspace: &Workspace) -> Self {
         let path = workspace.state().join("cache");
-        let kept = read(&path).unwrap_or_default();
+        let kept = read(&path).filter(|kept: &Kept| kept.texts.is_sound()).unwrap_or_default();
         let Kept { contents, tools, texts, summaries } = kept;
         Self { path, began: Moment::now(), contents, tools, texts, summaries }
     }

@@ -57,6 +57,7 @@ impl<'a> HistoryCalls<'a> {
         self.units.get_or_init(|| {
             let mut units: FxHashMap<Fingerprint, UnitCalls> =
                 cache::read(&self.path).unwrap_or_default();
+            units.retain(|_, unit| unit.is_sound());
             let wanted = self.programs.values().flat_map(|(program, _)| &program.units);
             let wanted: FxHashSet<Fingerprint> = wanted.copied().collect();
             let missing = wanted.iter().filter(|id| !units.contains_key(id));
@@ -119,6 +120,21 @@ fn ran(graph: &Graph, taken: &EdgeBits) -> impl Iterator<Item = usize> {
 }
 
 impl Calls for HistoryCalls<'_> {
+    fn programs(&self, unit: Fingerprint, tests: &[TestId]) -> Vec<(String, Vec<TestId>)> {
+        let has_unit = self.programs.values().filter(|(known, _)| known.units.contains(&unit));
+        let mut left = tests.to_vec();
+        let mut found = Vec::new();
+        for (program, ran) in has_unit {
+            let (own, others): (Vec<TestId>, Vec<TestId>) =
+                left.iter().partition(|test| ran.binary_search(test).is_ok());
+            left = others;
+            if !own.is_empty() {
+                found.push((program.path.clone(), own));
+            }
+        }
+        found
+    }
+
     fn chain(
         &self,
         program: &str,
@@ -139,6 +155,9 @@ impl Calls for HistoryCalls<'_> {
         let Some(place) = ids().position(|id| *id == unit) else { return Vec::new() };
         let ids: Vec<Fingerprint> = ids().copied().collect();
         let units: Vec<&UnitCalls> = ids.iter().map(|id| &units[id]).collect();
+        if !units[place].has(procedure) {
+            return Vec::new();
+        }
         let mut known = self.callers.borrow_mut();
         let callers = known.entry(*id).or_insert_with(|| Callers::of(&units));
         let at = (place, procedure.ix());

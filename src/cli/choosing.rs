@@ -1,6 +1,7 @@
 //! Selected tests for a runner: which of them it can run, and what it calls them.
 
 use super::config::Config;
+use crate::bytes;
 use crate::report::Report;
 use crate::report::runners::{self, MakeTests};
 use crate::report::text::counted;
@@ -127,7 +128,7 @@ fn directories(tests: &[&TestCase]) -> Vec<MakeTests> {
     for test in tests {
         let empty = test.directory.as_os_str().is_empty();
         let directory = if empty { Path::new(".") } else { &test.directory };
-        let directory = directory.to_string_lossy().into_owned();
+        let directory = bytes::name(directory);
         let place = found.iter().position(|known| known.directory == directory);
         let place = place.unwrap_or_else(|| {
             found.push(MakeTests { directory, ..MakeTests::default() });

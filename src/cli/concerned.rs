@@ -3,14 +3,14 @@
 //! they were, and are not even read.
 
 use super::sources::{FromSources, Programs, Units};
-use super::summary::{Summaries, external_names};
+use super::summary::{Summaries, UnitSummary, external_names};
 use crate::cfg::format::UnitKey;
 use crate::history::History;
 use crate::history::format::Program;
 use crate::history::store::StoreError;
 use crate::ids::Fingerprint;
 use crate::select::changes::ChangedDefinitions;
-use crate::select::link::names_defined;
+use crate::select::link::{UnitNames, left_out, names_defined};
 use crate::select::one_path::SPLITTERS;
 use crate::select::program::empty_composition;
 use crate::select::version::{ProgramVersion, UnitVersion};
@@ -192,6 +192,7 @@ impl<'a> Search<'a> {
         let gone = old.difference(&now).copied().collect();
         let new = now.difference(&old).copied().collect();
         let (before, after) = (self.names(&gone)?, self.names(&new)?);
+        let (needed, needs) = (self.needs(&gone)?, self.needs(&new)?);
         concerned.extend(gone.iter().chain(&new));
         self.may_join_others |= self.may_define_more(&gone, &new)?;
         // In another order, another of several definitions may come first.
@@ -204,14 +205,83 @@ impl<'a> Search<'a> {
             old.contains(id) && self.summaries.unit(*id).is_some_and(|unit| unit.acts)
         };
         let is_reordered = places(&pair.old.units) != places(&pair.now.units);
-        if is_reordered || before.difference(&after).any(|name| self.listing(name).iter().any(acts))
-        {
+        let is_left_out = before.difference(&after).any(|name| self.listing(name).iter().any(acts));
+        let dropped: Vec<&String> = needed.difference(&needs).collect();
+        if is_reordered || is_left_out || self.may_leave_out(pair, &dropped)? {
             concerned.extend(old.union(&now));
         }
         for name in after.difference(&before) {
             concerned.extend(self.one_that_knows(pair, name));
         }
+        // Whether a name was needed before, or only used if it was there.
+        for name in needs.difference(&needed) {
+            concerned.extend(self.one_that(pair, name, |unit| !lists(&unit.weak, name)));
+            concerned.extend(self.one_that(pair, name, |unit| lists(&unit.weak, name)));
+        }
         Ok(())
+    }
+
+    /// Whether a link may leave out units, since names are needed no more.
+    fn may_leave_out(&mut self, pair: &Pair<'_>, dropped: &[&String]) -> Result<bool, StoreError> {
+        let Program { archives, units: old, .. } = pair.old;
+        if archives.members.is_empty() && archives.offered.is_empty() {
+            return Ok(false);
+        }
+        let in_program: FxHashSet<Fingerprint> = old.iter().copied().collect();
+        let has_definer = |name: &&&String| {
+            let mut units = self.listing(name).iter().filter(|id| in_program.contains(id));
+            let defines = |id: &Fingerprint| {
+                self.summaries.unit(*id).is_some_and(|unit| lists(&unit.defines, name))
+            };
+            archives.offer(name) || units.any(defines)
+        };
+        if !dropped.iter().any(|name| has_definer(&name)) {
+            return Ok(false);
+        }
+        if dropped.iter().any(|name| archives.offer(name)) {
+            return Ok(true);
+        }
+        let mut read: FxHashMap<Fingerprint, Arc<UnitVersion>> = FxHashMap::default();
+        for id in old.iter().chain(&pair.now.units) {
+            if self.summaries.unit(*id).is_none() {
+                let Some(unit) = self.units.get(self.history, *id)? else { return Ok(true) };
+                read.insert(*id, unit);
+            }
+        }
+        let names = |units: &[Fingerprint]| -> Vec<UnitNames<'_>> {
+            let names = units.iter().map(|id| match self.summaries.unit(*id) {
+                Some(unit) => unit.link_names(),
+                None => UnitNames::of(&read[id]),
+            });
+            names.collect()
+        };
+        let (before, after) = (names(old), names(&pair.now.units));
+        // Units keep their places, unless there are others: then all is read anyway.
+        if before.len() != after.len() {
+            return Ok(true);
+        }
+        let successors: Vec<Option<usize>> = (0..after.len()).map(Some).collect();
+        let is_member = |id: &Fingerprint| {
+            let unit = self.summaries.unit(*id);
+            unit.is_none_or(|unit| archives.members.binary_search(&unit.key).is_ok())
+        };
+        let is_member: Vec<bool> = old.iter().map(is_member).collect();
+        let needs = |name: &str| {
+            pair.old.outside_names.binary_search_by(|known| known.as_str().cmp(name)).is_ok()
+        };
+        let left = left_out(&before, &after, &is_member, &successors, needs);
+        Ok(left.contains(&true))
+    }
+
+    /// Names that units need of others.
+    fn needs(&mut self, ids: &FxHashSet<Fingerprint>) -> Result<FxHashSet<String>, StoreError> {
+        let mut names = FxHashSet::default();
+        for id in ids {
+            if let Some(unit) = self.units.get(self.history, *id)? {
+                names.extend(UnitNames::of(&unit).needs.into_iter().map(String::from));
+            }
+        }
+        Ok(names)
     }
 
     fn names(&mut self, ids: &FxHashSet<Fingerprint>) -> Result<FxHashSet<String>, StoreError> {
@@ -289,8 +359,26 @@ impl<'a> Search<'a> {
     }
 
     fn one_that_knows(&self, pair: &Pair<'_>, name: &str) -> Option<Fingerprint> {
-        let listing: FxHashSet<&Fingerprint> = self.listing(name).iter().collect();
-        let mut units = pair.old.units.iter();
-        units.find(|id| listing.contains(id) && pair.now.units.contains(id)).copied()
+        self.one_that(pair, name, |_| true)
     }
+
+    /// A unit of both versions that knows a name in some way.
+    fn one_that(
+        &self,
+        pair: &Pair<'_>,
+        name: &str,
+        knows: impl Fn(&UnitSummary) -> bool,
+    ) -> Option<Fingerprint> {
+        let listing: FxHashSet<&Fingerprint> = self.listing(name).iter().collect();
+        let mut units = pair.old.units.iter().filter(|id| listing.contains(id));
+        let is_it = |id: &&Fingerprint| {
+            pair.now.units.contains(id) && self.summaries.unit(**id).is_some_and(&knows)
+        };
+        units.find(is_it).copied()
+    }
+}
+
+/// Whether a name is one of some, which have a line each.
+fn lists(names: &str, name: &str) -> bool {
+    names.lines().any(|known| known == name)
 }

@@ -41,6 +41,10 @@ pub struct Config {
 pub struct Build {
     /// Shell command that builds the project, run in its root.
     pub command: Option<String>,
+    /// Compilers that a selection may run if a history names them, beside those with usual names
+    /// on the path. They are read in `compiler/vouched.rs`.
+    #[serde(default)]
+    pub compilers: Vec<String>,
 }
 
 impl Config {

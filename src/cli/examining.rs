@@ -9,12 +9,14 @@ use super::gathering;
 use super::snapshot;
 use super::stale::{self, Stale};
 use super::workspace::Workspace;
+use crate::bytes;
 use crate::cfg::format::{UnitIndex, UnitKey};
 use crate::compiler::linked::{self, LINKER};
 use crate::compiler::preprocess::preprocess;
 use crate::compiler::project::{CONFIG_FILE, Project};
-use crate::compiler::toolchain::{self, Compiler};
+use crate::compiler::toolchain;
 use crate::compiler::unit::Unit;
+use crate::compiler::vouched;
 use crate::history::History;
 use crate::history::format::{Outcome, Test};
 use crate::history::store::StoreError;
@@ -111,23 +113,24 @@ fn add_builds(health: &mut Health, workspace: &Workspace) -> BTreeSet<String> {
     };
     health.has_built = workspace.state().join("builds.json").exists();
     health.build_failed = state.failed;
-    let is_there = |name: &str| workspace.project.root.join(name).exists();
+    let is_there = |name: &str| workspace.project.root.join(bytes::path(name)).exists();
     health.way = Way::of(workspace.config.build.command.as_deref(), &is_there);
-    health
-        .build_unseen
-        .clone_from(&state.inputs_incomplete.clone().filter(|_| state.descriptions.is_some()));
+    let unseen = state.unseen().filter(|_| state.descriptions.is_some() || state.was_killed);
+    health.build_unseen = unseen.map(String::from);
+    health.build_killed = state.was_killed;
+    health.unseen_from_before.clone_from(&state.unseen_from_before);
     let unanalysed = state.unanalysed_sources.iter();
     let unanalysed = unanalysed.map(|(name, why)| Note { name: name.clone(), why: why.clone() });
     health.unanalysed = unanalysed.collect();
     let root = &workspace.project.root;
-    let is_there = |name: &&String| root.join(name).exists();
+    let is_there = |name: &&String| root.join(bytes::path(name)).exists();
     health.untraced = state.untraced.keys().filter(is_there).cloned().collect();
     let mut versions = Vec::new();
     let mut linked_by = Linkers::new();
     let mut compiled: BTreeMap<String, Compiled> = BTreeMap::new();
     for name in state.programs.iter().filter(is_there) {
         let mut program = empty(name);
-        match Module::read(&root.join(name)) {
+        match Module::read(&root.join(bytes::path(name))) {
             Ok(module) => {
                 add_links(&mut program, &module, &mut linked_by);
                 if !module.records.units.is_empty() {
@@ -155,13 +158,15 @@ fn add_builds(health: &mut Health, workspace: &Workspace) -> BTreeSet<String> {
         health.is_left_by_build = why.as_ref().is_some_and(|why| {
             let file = why.file();
             let then = state.complete.as_ref().and_then(|files| files.get(file));
-            let is_built = then.is_some_and(|then| files::content(&root.join(file)) == Some(*then));
+            let is_built = then
+                .is_some_and(|then| files::content(&root.join(bytes::path(file))) == Some(*then));
             let sets = [&state.gone, &state.appeared, &state.left];
             is_built || sets.iter().any(|files| files.contains(file))
         });
         // A build may remove what it generates: that is no reason, and worth to be told.
         let mut sources = program.units.iter().map(|unit| &unit.index.key.source);
-        let gone = sources.find(|name| !root.join(name).exists()).cloned().map(Stale::Gone);
+        let gone =
+            sources.find(|name| !root.join(bytes::path(name)).exists()).cloned().map(Stale::Gone);
         health.stale = why.or(gone).map(|why| why.to_string());
     }
     if !state.left.is_empty() {
@@ -197,7 +202,7 @@ type Linkers = BTreeMap<(String, Fingerprint), BTreeSet<String>>;
 /// Whether linkers are still what they were.
 fn linkers(root: &Path, linkers: Linkers) -> Vec<doctor::Linker> {
     let linkers = linkers.into_iter().map(|((path, then), programs)| {
-        let place = root.join(&path);
+        let place = root.join(bytes::path(&path));
         let state = match (place.is_file(), toolchain::of_program(&place) == then) {
             (false, _) => CompilerState::Missing,
             (true, true) => CompilerState::Same,
@@ -268,7 +273,7 @@ fn compiler(project: &Project, name: &str, compiled: &Compiled) -> doctor::Compi
         units: compiled.keys.len(),
         state: CompilerState::Missing,
     };
-    let Some(compiler) = Compiler::find(name) else { return found };
+    let Some(compiler) = vouched::compiler(project, name) else { return found };
     found.path = Some(compiler.display().to_string());
     let version = toolchain::identity(&compiler).version;
     // Behind the comma is what stands for its programs.
@@ -289,7 +294,7 @@ fn compiler(project: &Project, name: &str, compiled: &Compiled) -> doctor::Compi
 /// Whether a unit would be compiled now as its record says, whatever its text is.
 fn is_made_alike(project: &Project, index: &UnitIndex) -> Option<bool> {
     let unit = Unit::of_index(index);
-    let job = unit.job(project).ok()?;
+    let job = vouched::job(project, &unit).ok()?;
     let text = preprocess(project, &job, &[]).ok()?.text;
     Some(unit.how(project, &job, &text) == index.how)
 }
@@ -343,14 +348,14 @@ fn add_history(
     }
     let root = &workspace.project.root;
     // A library is loaded by another name than it was linked under.
-    let real = |name: &String| root.join(name).canonicalize().ok();
+    let real = |name: &String| root.join(bytes::path(name)).canonicalize().ok();
     let run: BTreeSet<_> = paths.keys().filter_map(real).collect();
     for program in &mut health.programs {
         let is_run = |path| run.contains(&path);
         program.is_run =
             paths.contains_key(&program.name) || real(&program.name).is_some_and(is_run);
     }
-    let gone = paths.into_iter().filter(|(path, _)| !root.join(path).exists());
+    let gone = paths.into_iter().filter(|(path, _)| !root.join(bytes::path(path)).exists());
     let gone = gone.map(|(name, tests)| doctor::Gone {
         is_built: built.contains(&name),
         tests: tests.into_iter().cloned().collect(),
@@ -382,6 +387,7 @@ fn add_test(tests: &mut Tests, name: &str, test: &Test) {
     let Some(why) = gathering::state_of_run(test) else { return };
     let list = match (test.outcome, &test.unclean) {
         (Outcome::Failed | Outcome::TimedOut | Outcome::Interrupted, _) => &mut tests.failed,
+        (Outcome::Unjudged, _) => &mut tests.unjudged,
         (Outcome::Passed, Some(_)) => &mut tests.unclean,
         (Outcome::Passed | Outcome::Skipped, _) => &mut tests.without_trace,
     };

@@ -6,7 +6,7 @@
 //! | 1 | `run`, `test`: a test failed |
 //! | 2 | the command, the configuration or the project is not right; nothing was changed |
 //! | 3 | the history cannot be used (damaged, or of another version); nothing was changed |
-//! | 4 | `select`: tests that the change can affect are missing in the output (`--budget`, other suites) |
+//! | 4 | `select`: tests that the change can affect are missing in the output (`--budget`, other suites); `test`, `run`: tests were not run because only their harness can run them |
 //! | 5 | `run --shadow`: a test failed that selection would have skipped |
 //! | 6 | `history diff`: the histories do not say the same |
 //! | 7 | `doctor`: something is to be done about how the project is set up |
@@ -33,7 +33,8 @@ Exit codes:
   1    run, test: a test failed
   2    the command, the configuration or the project is not right; nothing was changed
   3    the history cannot be used (damaged, or of another version); nothing was changed
-  4    select: tests that the change can affect are missing in the output (--budget, other suites)
+  4    select: tests that the change can affect are missing in the output (--budget, other suites);
+       test, run: tests were not run because only their harness can run them
   5    run --shadow: a test failed that selection would have skipped
   6    history diff: the histories do not say the same
   7    doctor: something is to be done about how the project is set up

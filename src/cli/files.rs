@@ -3,22 +3,22 @@
 use super::build_state::BuildState;
 use super::contents::Contents;
 use super::git;
+use super::lookups::Lookups;
 use super::workspace::Workspace;
+use crate::bytes;
 use crate::compiler::project::{CONFIG_FILE, STATE_DIRECTORY, relative};
 use crate::compiler::text::stamp::{Moment, Stamp};
 use crate::history::format::FileState;
 use crate::ids::{Fingerprint, FpHasher};
 use crate::instrument::RECORD_SECTION;
+use crate::trace::uses::SKIPPED;
+use globset::GlobSet;
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectKind, ObjectSection};
 use rayon::prelude::*;
-use std::collections::HashSet;
-use std::ffi::OsStr;
+use std::collections::{BTreeMap, HashSet};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-
-/// Directories that hold no files of the project.
-const SKIPPED_DIRECTORIES: &[&str] = &[".git", ".hg", ".svn", STATE_DIRECTORY];
 
 /// Names and extensions of files that say how to build.
 const BUILD_DESCRIPTIONS: &[&str] = &[
@@ -59,8 +59,9 @@ fn scan_knowing(
 ) -> anyhow::Result<FileState> {
     let ignored = workspace.config.ignored()?;
     let root = &workspace.project.root;
-    let Paths { mut files, directories } = paths(root, |name| ignored.is_match(name))?;
-    files.extend(elsewhere(built).map(|name| (name.clone(), PathBuf::from(name))));
+    let is_ignored = |name: &str| matches(&ignored, name);
+    let Paths { mut files, directories, links } = paths(root, is_ignored)?;
+    files.extend(elsewhere(built).map(|name| (name.clone(), bytes::path(name).into_owned())));
     let found: Vec<_> = files
         .into_par_iter()
         .with_min_len(32)
@@ -69,22 +70,30 @@ fn scan_knowing(
                 return (name, path.exists().then(|| presence(&path)), None);
             }
             let read = || content_unless_built(&path);
-            let (content, fresh) = known.look(&name, &path, began, read);
-            (name, content, fresh)
+            // A link is known by where it leads, too.
+            let target = links.contains(&path).then(|| std::fs::read_link(&path).ok()).flatten();
+            let known_as = match target {
+                Some(target) => format!("{name} -> {}", bytes::name(target)),
+                None => name.clone(),
+            };
+            let (content, fresh) = known.look(&known_as, &path, began, read);
+            (name, content, fresh.map(|fresh| (known_as, fresh)))
         })
         .collect();
     known.limit(found.len());
     let mut state = FileState::new();
     for (name, content, fresh) in found {
-        if let Some(fresh) = fresh {
-            known.remember(name.clone(), fresh);
+        if let Some((known_as, fresh)) = fresh {
+            known.remember(known_as, fresh);
         }
         state.extend(content.map(|content| (name, content)));
     }
     state.extend(directories.iter().map(|path| (directory_name(root, path), directory())));
     // Where a link leads counts, whatever is there.
-    let links = directories.iter().filter(|path| path.is_symlink());
-    state.extend(links.filter_map(|path| Some((relative(root, path), content(path)?))));
+    let links_to_directories = directories.iter().filter(|path| path.is_symlink());
+    state.extend(
+        links_to_directories.filter_map(|path| Some((relative(root, path), content(path)?))),
+    );
     state.extend(git::state(root, known, began).map(|git| (String::from(git::STATE), git)));
     if let Some(command) = &workspace.config.build.command {
         state.insert(String::from(BUILD_COMMAND), Fingerprint::of(command.as_bytes()));
@@ -95,14 +104,14 @@ fn scan_knowing(
 /// Files outside of the project that are not preprocessed again to see whether
 /// they are another text.
 fn elsewhere(built: &BuildState) -> impl Iterator<Item = &String> {
-    built.unanalysed.iter().filter(|name| Path::new(name).is_absolute())
+    built.unanalysed.iter().filter(|name| name.starts_with('/'))
 }
 
 /// Adds those of them to the state before a build of which only the build tells, as
 /// far as they are since then what they were.
 pub fn add_elsewhere(state: &mut FileState, built: &BuildState, began: Moment) {
     for name in elsewhere(built).filter(|name| !state.contains_key(*name)).collect::<Vec<_>>() {
-        let path = Path::new(name);
+        let path = &*bytes::path(name);
         if Stamp::of(path).is_some_and(|stamp| stamp.is_settled(began)) {
             state.extend(content_unless_built(path).map(|content| (name.clone(), content)));
         }
@@ -135,7 +144,7 @@ impl Files {
             // What is less than everything may be made without what changed.
             let then = built.complete.as_ref().unwrap_or(last);
             let root = &workspace.project.root;
-            let is_product = |name: &str| is_presence(&root.join(name), now.get(name));
+            let is_product = |name: &str| is_presence(&root.join(bytes::path(name)), now.get(name));
             let is_input = |name: &str| makes_programs(built, name) && !is_product(name);
             as_built.retain(|name, _| !is_input(name));
             for (name, content) in last.iter().filter(|(name, _)| is_build_description(name)) {
@@ -145,14 +154,28 @@ impl Files {
             for (name, content) in others.filter(|(name, _)| is_input(name)) {
                 as_built.insert(name.clone(), *content);
             }
+            // Of what the build only looks for, it counts that it is there.
+            let lookups = Lookups::new(root, built);
+            for name in now.keys().filter(|name| !then.contains_key(*name)) {
+                if lookups.between(name, then, &now).is_some() && !is_product(name) {
+                    as_built.remove(name);
+                }
+            }
+            for (name, content) in then.iter().filter(|(name, _)| !now.contains_key(*name)) {
+                if lookups.between(name, then, &now).is_some() {
+                    as_built.insert(name.clone(), *content);
+                }
+            }
         }
         Ok(Self { now, as_built })
     }
 }
 
 /// Those of the files that programs are made from.
-pub fn made_from(built: &BuildState, files: &FileState) -> FileState {
-    let made_from = files.iter().filter(|(name, _)| makes_programs(built, name));
+pub fn made_from(root: &Path, built: &BuildState, files: &FileState) -> FileState {
+    let lookups = Lookups::new(root, built);
+    let is_sought = |name: &str| makes_programs(built, name) || lookups.at(name).is_some();
+    let made_from = files.iter().filter(|(name, _)| is_sought(name));
     made_from.map(|(name, content)| (name.clone(), *content)).collect()
 }
 
@@ -166,11 +189,19 @@ pub struct Paths {
     /// With their names relative to the root.
     pub files: Vec<(String, PathBuf)>,
     directories: Vec<PathBuf>,
+    /// Those of the files that are links.
+    links: HashSet<PathBuf>,
 }
 
 /// Whether a name in a state is that of a file or directory.
 pub fn is_file(name: &str) -> bool {
     name != BUILD_COMMAND && name != git::STATE
+}
+
+/// Whether patterns of the configuration match a name: as text, or as the bytes it stands for.
+pub fn matches(patterns: &GlobSet, name: &str) -> bool {
+    let path = bytes::path(name);
+    patterns.is_match(name) || path.as_os_str() != name && patterns.is_match(&*path)
 }
 
 /// A directory is known by its name with a slash behind it.
@@ -183,38 +214,166 @@ pub fn directory() -> Fingerprint {
     Fingerprint::of(b"directory")
 }
 
-pub fn is_skipped(name: &OsStr) -> bool {
-    SKIPPED_DIRECTORIES.iter().any(|skipped| name == *skipped)
+/// Whether a directory is the project's own repository or state: the same names elsewhere are
+/// those of fixtures.
+pub fn is_skipped(root: &Path, path: &Path) -> bool {
+    SKIPPED.iter().any(|skipped| path.parent() == Some(root) && path.ends_with(skipped))
 }
 
-/// All below a directory but what is ignored; of directories the name has a slash behind it.
+/// All below a directory but what is ignored; of directories the name has a slash behind it. A
+/// file is known by its name without links to directories, whatever other names lead to it.
+/// Only what has no such name is known by that of a link: what is behind one that leads out of
+/// the directory, or to what is ignored.
 pub fn paths(root: &Path, is_ignored: impl Fn(&str) -> bool) -> anyhow::Result<Paths> {
-    let mut found = Paths { files: Vec::new(), directories: Vec::new() };
-    let mut todo = vec![root.to_path_buf()];
-    let mut seen = HashSet::new();
-    while let Some(directory) = todo.pop() {
-        // Links may lead to a directory twice, or in a circle.
-        let place = fs_err::metadata(&directory)?;
-        if !seen.insert((place.dev(), place.ino())) {
-            continue;
+    let found = Paths { files: Vec::new(), directories: Vec::new(), links: HashSet::new() };
+    let mut walk = Walk { root, is_ignored, found, known: HashSet::new() };
+    let mut links = Vec::new();
+    walk.below(root, &mut |path, is_link| {
+        if is_link {
+            links.push(path);
+            return Ok(None);
         }
-        for entry in fs_err::read_dir(&directory)? {
-            let entry = entry?;
-            let path = entry.path();
-            let name = relative(root, &path);
-            let kind = entry.file_type()?;
-            if kind.is_dir() || kind.is_symlink() && path.is_dir() {
-                if !is_skipped(&entry.file_name()) && !is_ignored(&format!("{name}/")) {
-                    found.directories.push(path.clone());
-                    todo.push(path);
-                }
-            } else if !is_ignored(&name) {
-                found.files.push((name, path));
-            }
+        Ok(Some(path))
+    })?;
+    let state = identity(&root.join(STATE_DIRECTORY)).ok();
+    let known = std::mem::take(&mut walk.known);
+    for link in links {
+        // Links may lead to a directory twice, or in a circle.
+        let mut seen: HashSet<Identity> = state.into_iter().collect();
+        let mut is_new = |path: PathBuf| {
+            let place = identity(&path)?;
+            Ok((!known.contains(&place) && seen.insert(place)).then_some(path))
+        };
+        if let Some(link) = is_new(link)? {
+            walk.below(&link, &mut |path, _| is_new(path))?;
         }
     }
-    Ok(found)
+    Ok(walk.found)
 }
+
+/// Device and inode.
+type Identity = (u64, u64);
+
+fn identity(path: &Path) -> std::io::Result<Identity> {
+    let place = fs_err::metadata(path)?;
+    Ok((place.dev(), place.ino()))
+}
+
+struct Walk<'r, I> {
+    root: &'r Path,
+    is_ignored: I,
+    found: Paths,
+    /// Directories whose entries were looked at.
+    known: HashSet<Identity>,
+}
+
+impl<I: Fn(&str) -> bool> Walk<'_, I> {
+    /// Looks at a directory, and at those below that `enters` says, which is told whether a
+    /// link leads there.
+    fn below(
+        &mut self,
+        directory: &Path,
+        enters: &mut dyn FnMut(PathBuf, bool) -> std::io::Result<Option<PathBuf>>,
+    ) -> anyhow::Result<()> {
+        let mut todo = vec![directory.to_path_buf()];
+        while let Some(directory) = todo.pop() {
+            self.known.insert(identity(&directory)?);
+            let entries: Result<Vec<_>, _> = fs_err::read_dir(&directory)?.collect();
+            let mut entries = entries?;
+            // What is found by several names behind a link always has the same one.
+            entries.sort_by_key(|entry| entry.file_name());
+            for entry in entries {
+                let path = entry.path();
+                let name = relative(self.root, &path);
+                let kind = entry.file_type()?;
+                if kind.is_dir() || kind.is_symlink() && path.is_dir() {
+                    if !is_skipped(self.root, &path) && !(self.is_ignored)(&format!("{name}/")) {
+                        self.found.directories.push(path.clone());
+                        todo.extend(enters(path, kind.is_symlink())?);
+                    }
+                } else if !(self.is_ignored)(&name) {
+                    if kind.is_symlink() {
+                        self.found.links.insert(path.clone());
+                    }
+                    self.found.files.push((name, path));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Links to directories of the project, from their name to that of the directory without any
+/// link.
+#[derive(Default)]
+pub struct Links(BTreeMap<String, String>);
+
+impl Links {
+    /// Those in a state of the files, as they lead now.
+    pub fn new(root: &Path, files: &FileState) -> Self {
+        let Ok(real) = root.canonicalize() else { return Self::default() };
+        let names = files.keys().filter_map(|name| name.strip_suffix('/'));
+        let links = names.filter(|name| files.contains_key(*name)).filter_map(|name| {
+            let target = root.join(bytes::path(name)).canonicalize().ok()?;
+            target.starts_with(&real).then(|| (name.to_string(), relative(&real, &target)))
+        });
+        // One that is a directory by now is no link.
+        Self(links.filter(|(link, target)| link != target).collect())
+    }
+
+    /// The name that a file is known by, if a link is on the way to it by this one.
+    pub fn real(&self, name: &str) -> Option<String> {
+        let mut real: Option<String> = None;
+        for _ in 0..MOST_LINKS {
+            match self.without_first(real.as_deref().unwrap_or(name)) {
+                Some(next) => real = Some(next),
+                None => break,
+            }
+        }
+        real
+    }
+
+    fn without_first(&self, name: &str) -> Option<String> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let ends = name.match_indices('/').map(|(at, _)| at).chain([name.len()]);
+        ends.map(|end| name.split_at(end)).find_map(|(link, rest)| {
+            Some(match (self.0.get(link)?.as_str(), rest) {
+                (".", "") => String::from("."),
+                (".", rest) => rest[1..].to_string(),
+                (target, rest) => format!("{target}{rest}"),
+            })
+        })
+    }
+
+    /// Other names of a file, by way of links; each link counts once.
+    pub fn others(&self, name: &str) -> Vec<String> {
+        let mut found: Vec<(String, Vec<&str>)> = vec![(name.to_string(), Vec::new())];
+        let mut at = 0;
+        while at < found.len() && found.len() < MOST_NAMES {
+            let (name, passed) = found[at].clone();
+            for (link, target) in self.0.iter().filter(|(link, _)| !passed.contains(&link.as_str()))
+            {
+                let rest = match target.as_str() {
+                    "." => Some(name.as_str()),
+                    target => name.strip_prefix(target).and_then(|rest| rest.strip_prefix('/')),
+                };
+                if let Some(rest) = rest {
+                    let passed = passed.iter().copied().chain([link.as_str()]).collect();
+                    found.push((format!("{link}/{rest}"), passed));
+                }
+            }
+            at += 1;
+        }
+        found.into_iter().skip(1).map(|(name, _)| name).collect()
+    }
+}
+
+/// Links on the way to a file, as many as the kernel follows.
+const MOST_LINKS: usize = 40;
+/// Names of one file that are looked at.
+const MOST_NAMES: usize = 1000;
 
 /// What counts of a program that is built: that it is there, and for a link where
 /// it leads.
@@ -246,7 +405,17 @@ pub fn content(path: &Path) -> Option<Fingerprint> {
 }
 
 fn content_of(path: &Path, bytes: &[u8]) -> Fingerprint {
-    content_with(bytes, path.metadata().map_or(0, |meta| meta.permissions().mode()))
+    let content = content_with(bytes, path.metadata().map_or(0, |meta| meta.permissions().mode()));
+    // Who asks for the target of a link sees it. An absolute one is another one at another place.
+    match std::fs::read_link(path).ok().filter(|target| target.is_relative()) {
+        Some(target) => {
+            let mut hasher = FpHasher::new("link");
+            hasher.bytes(target.as_os_str().as_encoded_bytes());
+            hasher.fp(&content);
+            hasher.finish()
+        }
+        None => content,
+    }
 }
 
 /// The same of bytes that need not be in a file, with the mode that it would have.
@@ -333,7 +502,8 @@ pub fn is_list_of_dependencies(path: &Path) -> bool {
 
 /// Whether a file lies where CMake or ninja builds: these make anew what has another command.
 pub fn is_tracked(root: &Path, name: &str) -> bool {
-    let directories = Path::new(name).ancestors().skip(1);
+    let path = bytes::path(name);
+    let directories = path.ancestors().skip(1);
     { directories }.map(|directory| root.join(directory)).any(|directory| {
         ["CMakeCache.txt", "build.ninja"].iter().any(|file| directory.join(file).exists())
     })

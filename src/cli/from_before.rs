@@ -3,6 +3,8 @@
 
 use super::build_state::BuildState;
 use super::files;
+use super::lookups::{Lookup, Lookups};
+use crate::bytes;
 use crate::compiler::project::relative;
 use crate::compiler::text::stamp::{Moment, Stamp};
 use crate::history::format::FileState;
@@ -24,6 +26,7 @@ const RELOCATABLE: u8 = 1;
 /// descriptions, and what is read by others than compilers. `files` are those when it began.
 pub fn note(state: &mut BuildState, root: &Path, files: &FileState, uses: &Uses) {
     let mut hasher = FpHasher::new("how files are made");
+    let lookups = Lookups::new(root, state);
     for (name, content) in files.iter().filter(|(name, _)| !state.outputs.contains(*name)) {
         let is_read = || state.inputs.contains(name) && state.is_read_by_others(name);
         let is_source = || state.unanalysed.contains(name);
@@ -31,6 +34,8 @@ pub fn note(state: &mut BuildState, root: &Path, files: &FileState, uses: &Uses)
         if files::is_build_description(name) || is_tool() {
             hasher.str(name);
             hasher.fp(content);
+        } else if matches!(lookups.at(name), Some(Lookup::Process | Lookup::Makefile)) {
+            hasher.str(name);
         }
     }
     let fresh_for = Some(hasher.finish());
@@ -52,7 +57,7 @@ pub fn find<'p>(
     began: Moment,
 ) -> Option<String> {
     // What is used elsewhere nobody notes.
-    let mut programs = programs.map(|name| root.join(name));
+    let mut programs = programs.map(|name| root.join(bytes::path(name)));
     if let Some(old) = programs.find_map(|program| elsewhere(root, &program, began)) {
         return Some(old);
     }
@@ -91,7 +96,7 @@ fn source_of(state: &BuildState, root: &Path, began: Moment) -> Option<String> {
     let mut made = state.outputs.iter().filter(is_source);
     let is_old =
         |path: PathBuf| path.exists() && is_before(&path, began) && !is_of_configure(&path);
-    made.find(|name| is_old(root.join(name))).cloned()
+    made.find(|name| is_old(root.join(bytes::path(name)))).cloned()
 }
 
 /// An object that went into a program and lies outside of the project; or, if the program
@@ -112,7 +117,7 @@ fn elsewhere(root: &Path, program: &Path, began: Moment) -> Option<String> {
     }
     let units = Module::read(program).ok()?.records.units;
     let units = units.iter().filter_map(|unit| unit.index().ok());
-    let mut objects = units.map(|unit| root.join(unit.key.object));
+    let mut objects = units.map(|unit| root.join(bytes::path(&unit.key.object)));
     let old = objects.find(|object| {
         let real = object.canonicalize();
         real.is_ok_and(|real| !real.starts_with(&real_root) && is_before(&real, began))

@@ -13,6 +13,7 @@ use super::stale::Stale;
 use super::unprobed::Affected;
 use super::uses::{self, Seen};
 use super::workspace::Workspace;
+use crate::bytes;
 use crate::history::History;
 use crate::history::format::{FileState, Outcome, Program, Test};
 use crate::history::store::StoreError;
@@ -295,7 +296,7 @@ impl<'a> Selection<'a> {
                 None => {
                     let loaded = self.history.files(test.loaded)?;
                     let mut now = |path: &String| {
-                        let place = root.join(path);
+                        let place = root.join(bytes::path(path));
                         let read = || files::content(&place);
                         // Of what is in the project another content may be known.
                         let name = format!("loaded {path}");
@@ -413,6 +414,9 @@ pub fn state_of_run(known: &Test) -> Option<String> {
         (Outcome::Failed, _) => String::from("it failed the last time"),
         (Outcome::TimedOut, _) => String::from("it ran out of time the last time"),
         (Outcome::Interrupted, _) => String::from("it was interrupted the last time"),
+        (Outcome::Unjudged, _) => {
+            String::from("its harness has not said whether it passed (`edgewise trace --verdict`)")
+        }
         (Outcome::Passed, Some(why)) => format!("its trace is not complete: {why}"),
         (Outcome::Passed, None) if known.programs.is_empty() => {
             String::from("it left no trace: it ran no instrumented program")

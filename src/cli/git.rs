@@ -2,10 +2,14 @@
 //! Tests and builds may ask for it, and nothing of it is a file of the project.
 
 use super::contents::Contents;
+use crate::bytes;
 use crate::compiler::text::stamp::Moment;
 use crate::ids::{Fingerprint, FpHasher};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The name of all this among the files of the project.
 pub const STATE: &str = ".git (HEAD, branches, tags, index)";
@@ -30,8 +34,17 @@ pub fn folder(root: &Path) -> String {
     let Some(top) = root.ancestors().find(|directory| directory.join(".git").exists()) else {
         return String::new();
     };
-    let below = root.strip_prefix(top).unwrap_or(Path::new("")).to_string_lossy();
+    let below = bytes::name(root.strip_prefix(top).unwrap_or(Path::new("")));
     if below.is_empty() { String::new() } else { format!("{below}/") }
+}
+
+/// The files below a directory that git knows, relative to it; none if it cannot be asked.
+pub fn known(root: &Path) -> BTreeSet<String> {
+    let listed = Command::new("git").arg("-C").arg(root).args(["ls-files", "-z"]).output();
+    let names = listed.ok().filter(|listed| listed.status.success()).map(|listed| listed.stdout);
+    let names = names.unwrap_or_default();
+    let names = names.split(|byte| *byte == 0).filter_map(|name| std::str::from_utf8(name).ok());
+    names.filter(|name| !name.is_empty()).map(String::from).collect()
 }
 
 /// Where a repository is: in `.git`, or where that says it is.
@@ -39,15 +52,15 @@ fn directory_of(place: &Path) -> Option<PathBuf> {
     if place.is_dir() {
         return Some(place.to_path_buf());
     }
-    let text = std::fs::read_to_string(place).ok()?;
-    let path = text.strip_prefix("gitdir:")?.trim();
-    Some(place.parent()?.join(path))
+    let text = std::fs::read(place).ok()?;
+    let path = text.strip_prefix(b"gitdir:")?.trim_ascii();
+    Some(place.parent()?.join(OsStr::from_bytes(path)))
 }
 
 /// Where branches and tags are, which several trees may share.
 fn common(directory: &Path) -> PathBuf {
-    match std::fs::read_to_string(directory.join("commondir")) {
-        Ok(path) => directory.join(path.trim()),
+    match std::fs::read(directory.join("commondir")) {
+        Ok(path) => directory.join(OsStr::from_bytes(path.trim_ascii())),
         Err(_) => directory.to_path_buf(),
     }
 }
@@ -56,7 +69,8 @@ fn add_repository(directory: &Path, known: &mut Contents, began: Moment, hasher:
     let common = common(directory);
     hasher.bytes(&std::fs::read(directory.join("HEAD")).unwrap_or_default());
     let mut references = BTreeMap::new();
-    let packed = std::fs::read_to_string(common.join("packed-refs")).unwrap_or_default();
+    let packed = std::fs::read(common.join("packed-refs")).unwrap_or_default();
+    let packed = bytes::to_text(&packed);
     let lines = packed.lines().filter(|line| !line.starts_with(['#', '^']));
     for (object, name) in lines.filter_map(|line| line.split_once(' ')) {
         references.insert(name.to_string(), object.as_bytes().to_vec());
@@ -71,7 +85,7 @@ fn add_repository(directory: &Path, known: &mut Contents, began: Moment, hasher:
         hasher.bytes(object.trim_ascii());
     }
     let index = directory.join("index");
-    let name = format!("index {}", index.display());
+    let name = format!("index {}", bytes::name(&index));
     let read = || std::fs::read(&index).ok().map(|bytes| known_files(&bytes));
     let (content, fresh) = known.look(&name, &index, began, read);
     if let Some(fresh) = fresh {
@@ -88,7 +102,7 @@ fn add_references(
 ) {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     for entry in entries.filter(|_| depth > 0) {
-        let name = format!("{name}/{}", entry.file_name().to_string_lossy());
+        let name = format!("{name}/{}", bytes::name(entry.file_name()));
         let path = entry.path();
         if path.is_dir() {
             add_references(&path, &name, depth - 1, references);
@@ -160,7 +174,6 @@ fn entries(bytes: &[u8]) -> Option<Fingerprint> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
 
     fn git(root: &Path, arguments: &[&str]) {
         let identity = ["-c", "user.name=a", "-c", "user.email=a@b"];

@@ -1,6 +1,7 @@
 //! What a test is made of: its own words, the files it declares, and the
 //! variables that it names.
 
+use super::files::{self, Links};
 use super::reporting::Texts;
 use super::{git, uses};
 use crate::history::History;
@@ -10,11 +11,14 @@ use crate::suite::{ListedAt, TestCase, TestCommand, list};
 use anyhow::Context;
 use globset::{Glob, GlobSetBuilder};
 use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fingerprints of tests, for one state of the project's files.
 pub struct MadeOf<'a> {
     files: &'a FileState,
+    /// Other names of directories, by which inputs may be declared.
+    links: OnceCell<Links>,
     /// Declared inputs are mostly those of a whole suite.
     inputs: FxHashMap<Vec<String>, Fingerprint>,
     /// The same for earlier states, with what changed since.
@@ -27,6 +31,7 @@ impl<'a> MadeOf<'a> {
     pub fn new(files: &'a FileState) -> Self {
         Self {
             files,
+            links: OnceCell::new(),
             inputs: FxHashMap::default(),
             before: FxHashMap::default(),
             lists: FxHashMap::default(),
@@ -40,11 +45,15 @@ impl<'a> MadeOf<'a> {
         Ok(whole(test, self.inputs(test)?, |_| false))
     }
 
+    fn links(&self, test: &TestCase) -> &Links {
+        self.links.get_or_init(|| Links::new(&test.root, self.files))
+    }
+
     fn inputs(&mut self, test: &TestCase) -> anyhow::Result<Fingerprint> {
         if let Some(known) = self.inputs.get(&test.inputs) {
             return Ok(*known);
         }
-        let inputs = contents(&inputs_of(test, self.files)?);
+        let inputs = contents(&inputs_of(test, self.files, self.links(test))?);
         self.inputs.insert(test.inputs.clone(), inputs);
         Ok(inputs)
     }
@@ -156,7 +165,8 @@ impl<'a> MadeOf<'a> {
             return Ok(known.clone());
         }
         let then = history.files(state)?;
-        let (before, now) = (inputs_of(test, &then)?, inputs_of(test, self.files)?);
+        let links = self.links(test);
+        let (before, now) = (inputs_of(test, &then, links)?, inputs_of(test, self.files, links)?);
         let names: BTreeSet<&str> = before.keys().chain(now.keys()).copied().collect();
         let mut changed = names.into_iter().filter(|name| before.get(name) != now.get(name));
         let told = changed.next().map(|name| {
@@ -200,13 +210,16 @@ fn whole(
 fn inputs_of<'f>(
     test: &TestCase,
     files: &'f FileState,
+    links: &Links,
 ) -> anyhow::Result<BTreeMap<&'f str, Fingerprint>> {
     let mut set = GlobSetBuilder::new();
     for pattern in &test.inputs {
         set.add(Glob::new(pattern).with_context(|| format!("inputs of {}", test.name))?);
     }
     let set = set.build()?;
-    let files = files.iter().filter(|(name, _)| *name != git::STATE && set.is_match(name));
+    let is_match = |name: &String| files::matches(&set, name);
+    let is_input = |name: &String| is_match(name) || links.others(name).iter().any(is_match);
+    let files = files.iter().filter(|(name, _)| *name != git::STATE && is_input(name));
     Ok(files.map(|(name, content)| (name.as_str(), *content)).collect())
 }
 

@@ -22,6 +22,7 @@ mod git;
 mod helping;
 mod interrupt;
 mod listed;
+mod lookups;
 mod made_of;
 mod matrix;
 mod naming;
@@ -48,6 +49,7 @@ mod uses;
 mod versions;
 mod workspace;
 
+use crate::bytes;
 use crate::compiler::ld::is_linker_name;
 use crate::history::store::StoreError;
 use clap::{CommandFactory, FromArgMatches, Parser};
@@ -120,6 +122,14 @@ pub fn main() -> i32 {
         }
     };
     result.unwrap_or_else(|error| report(&error))
+}
+
+/// A word of the command line that is a name or a part of a command: it may be any bytes. What
+/// stands for bytes in our own output does so here.
+fn word() -> impl clap::builder::TypedValueParser<Value = String> {
+    use clap::builder::TypedValueParser;
+    clap::builder::OsStringValueParser::new()
+        .map(|word| word.into_string().unwrap_or_else(bytes::name))
 }
 
 /// The arguments. What `--color` says counts for their own help and errors too.

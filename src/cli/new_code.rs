@@ -2,14 +2,18 @@
 //! test reaches.
 
 use super::reached::{Procedure, Reached};
-use crate::cfg::format::Graph;
+use super::reporting::Texts;
+use crate::cfg::format::{EdgeLabel, Graph, NodeKind};
 use crate::history::History;
 use crate::history::format::FileState;
 use crate::history::store::StoreError;
-use crate::ids::{EdgeId, Fingerprint};
-use crate::select::gaps::{self, Gap};
+use crate::ids::{EdgeId, Fingerprint, NodeId};
+use crate::select::edited::{Code, Hunk, Lines};
+use crate::select::gaps::{self, Change, Gap, Later};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 pub struct NewCode {
     /// What no test reaches.
@@ -20,44 +24,71 @@ pub struct NewCode {
     pub stale: BTreeSet<String>,
 }
 
-/// Compares a version with an earlier one. `files` are as they are now.
-pub fn find(earlier: &History, later: &History, files: &FileState) -> Result<NewCode, StoreError> {
-    let then = later.common_files()?;
+/// Where a procedure is found again, by file and name, and what it is.
+type Known = FxHashSet<(String, String, Fingerprint)>;
+
+/// Compares a version with an earlier one. `files` are as they are now, below `root`.
+pub fn find(
+    root: &Path,
+    earlier: &History,
+    later: &History,
+    files: &FileState,
+) -> Result<NewCode, StoreError> {
+    let (then, first) = (later.common_files()?, earlier.common_files()?);
     let before = Reached::new(earlier, |_| true)?;
     let now = Reached::new(later, |_| true)?;
-    let indexes = || before.units().flat_map(|unit| &unit.index.procedures);
-    let same: FxHashSet<Fingerprint> = indexes().map(|index| index.fingerprint).collect();
-    // By file and name: that is how a procedure is found again.
-    let mut known: FxHashMap<(String, String), Vec<Graph>> = FxHashMap::default();
-    let mut changed: FxHashSet<&str> = FxHashSet::default();
+    let known: Known = before
+        .units()
+        .flat_map(|unit| {
+            unit.index.procedures.iter().map(|index| {
+                (unit.file(index.place).to_string(), index.name.clone(), index.fingerprint)
+            })
+        })
+        .collect();
+    let is_known = |file: &str, name: &str, id: Fingerprint| {
+        known.contains(&(file.to_string(), name.to_string(), id))
+    };
+    // Files that changed, or with code that is not what it was.
+    let mut changed: BTreeSet<String> = BTreeSet::new();
     for unit in now.units() {
-        let procedures = unit.index.procedures.iter();
-        changed
-            .extend(procedures.filter(|p| !same.contains(&p.fingerprint)).map(|p| p.name.as_str()));
+        let names = unit.index.files.iter();
+        changed.extend(names.filter(|name| first.get(*name) != then.get(*name)).cloned());
+        for index in &unit.index.procedures {
+            let file = unit.file(index.place);
+            if !is_known(file, &index.name, index.fingerprint) {
+                changed.insert(file.to_string());
+            }
+        }
     }
-    before.each::<StoreError>(
-        |_, index| changed.contains(index.name.as_str()),
-        |procedure| {
-            known.entry(name(procedure)).or_default().push(procedure.graph.clone());
-            Ok(())
-        },
-    )?;
+    let labels = Labels::of(&before, &changed)?;
+    let sources = Sources { root, first: &first, then: &then, files };
+    let lines = sources.lines(&changed, &before, &now)?;
     let mut open: BTreeSet<Gap> = BTreeSet::new();
     // What is in several units, an inline function say, is reached in one of them.
     let mut reached: FxHashSet<(String, u32, String, Option<String>)> = FxHashSet::default();
-    let mut lines = BTreeSet::new();
+    let mut places = BTreeSet::new();
     let mut stale = BTreeSet::new();
+    let none = Lines::default();
     now.each::<StoreError>(
-        |_, index| !same.contains(&index.fingerprint),
+        |unit, index| changed.contains(unit.file(index.place)),
         |procedure| {
-            let name = name(procedure);
-            if then.get(&name.0) != files.get(&name.0) {
-                stale.insert(name.0.clone());
+            let (file, name) = name(procedure);
+            let is_changed = !is_known(&file, &name, procedure.index.fingerprint);
+            if is_changed && then.get(&file) != files.get(&file) {
+                stale.insert(file.clone());
             }
-            let earlier: Vec<&Graph> = known.get(&name).into_iter().flatten().collect();
-            let taken = |edge: EdgeId| procedure.tests_on_edge(edge).any();
-            for place in gaps::places(procedure.unit, procedure.place, &earlier, &taken) {
-                lines.insert((place.gap.file.clone(), place.gap.line));
+            let found = gaps::places(&Later {
+                unit: procedure.unit,
+                procedure: procedure.place,
+                is_changed,
+                lines: &|file| lines.get(file).unwrap_or(&none),
+                had: &|file, line, label| labels.has(file, line, label),
+                is_taken: &|edge: EdgeId| procedure.tests_on_edge(edge).any(),
+            });
+            for place in found {
+                if place.gap.change == Change::Edited {
+                    places.insert((place.gap.file.clone(), place.gap.line));
+                }
                 if place.is_reached {
                     reached.insert(key(&place.gap));
                 } else {
@@ -69,7 +100,131 @@ pub fn find(earlier: &History, later: &History, files: &FileState) -> Result<New
     )?;
     let is_reached = |gap: &Gap| reached.contains(&key(gap));
     let gaps = open.into_iter().filter(|gap| !is_reached(gap)).collect();
-    Ok(NewCode { gaps, lines, stale })
+    Ok(NewCode { gaps, lines: places, stale })
+}
+
+/// The code of the earlier version, by file and line.
+struct Labels {
+    all: FxHashSet<(String, Option<u32>, Fingerprint)>,
+}
+
+impl Labels {
+    fn of(before: &Reached<'_>, files: &BTreeSet<String>) -> Result<Self, StoreError> {
+        let mut all = FxHashSet::default();
+        each_node(before, files, |file, graph, at| {
+            let node = graph.node(at);
+            all.insert((file.to_string(), Some(node.place.line), node.label));
+            all.insert((file.to_string(), None, node.label));
+        })?;
+        Ok(Self { all })
+    }
+
+    fn has(&self, file: &str, line: Option<u32>, label: Fingerprint) -> bool {
+        self.all.contains(&(file.to_string(), line, label))
+    }
+}
+
+/// Looks at all nodes of procedures in files, each with the file that it is in.
+fn each_node(
+    reached: &Reached<'_>,
+    files: &BTreeSet<String>,
+    mut look: impl FnMut(&str, &Graph, NodeId),
+) -> Result<(), StoreError> {
+    reached.each::<StoreError>(
+        |unit, index| files.contains(unit.file(index.place)),
+        |procedure| {
+            for (at, node) in procedure.graph.nodes.iter().enumerate() {
+                if node.kind != NodeKind::Exit && node.place.line > 0 {
+                    look(procedure.file(node.place), procedure.graph, NodeId::new(at));
+                }
+            }
+            Ok(())
+        },
+    )
+}
+
+/// The sources of two versions.
+struct Sources<'s> {
+    root: &'s Path,
+    first: &'s FileState,
+    then: &'s FileState,
+    files: &'s FileState,
+}
+
+impl Sources<'_> {
+    /// Where the lines of files come from: by a diff of their texts, if git has these, and
+    /// otherwise by their code.
+    fn lines(
+        &self,
+        names: &BTreeSet<String>,
+        before: &Reached<'_>,
+        now: &Reached<'_>,
+    ) -> Result<FxHashMap<String, Lines>, StoreError> {
+        let mut old = Texts::new(self.root, self.first, self.files);
+        let mut new = Texts::new(self.root, self.then, self.files);
+        let mut found = FxHashMap::default();
+        let mut without: BTreeSet<String> = BTreeSet::new();
+        for name in names {
+            let text = new.then(name).unwrap_or_default().to_vec();
+            let lines = match (self.first.get(name), self.then.get(name)) {
+                (Some(a), Some(b)) if a == b => Some(Lines::same(&text)),
+                (None, Some(_)) if !before.knows_file(name) => {
+                    let all = [Hunk { old: (0, 0), new: (1, text.len() as u32) }];
+                    Some(Lines::of_diff(&text, &all, &all))
+                }
+                _ => old.then(name).and_then(|old| {
+                    let [plain, spaced] = [&[][..], &["-w"]].map(|how| diff(how, old, &text));
+                    Some(Lines::of_diff(&text, &plain?, &spaced?))
+                }),
+            };
+            match lines.filter(|_| !text.is_empty()) {
+                Some(lines) => _ = found.insert(name.clone(), lines),
+                None => _ = without.insert(name.clone()),
+            }
+        }
+        let (mut was, mut is): (BTreeMap<_, Code>, BTreeMap<_, Code>) = Default::default();
+        for (reached, code) in [(before, &mut was), (now, &mut is)] {
+            each_node(reached, &without, |file, graph, at| {
+                let (code, node) = (code.entry(file.to_string()).or_default(), graph.node(at));
+                code.add(node.place.line, &node.text, cases(graph, at));
+            })?;
+        }
+        for (name, code) in is {
+            if without.contains(&name) {
+                let text = new.then(&name).unwrap_or_default();
+                let was = was.get(&name).cloned().unwrap_or_default();
+                found.insert(name, Lines::of_code(&was, &code, text));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The labels of a switch that lead to a node.
+fn cases(graph: &Graph, to: NodeId) -> Vec<String> {
+    let edges = graph.edges.iter().filter(|edge| edge.to == to);
+    let labels = edges.filter_map(|edge| match &edge.label {
+        EdgeLabel::Case(_, value) => Some(format!("case {value}:")),
+        EdgeLabel::Default => Some(String::from("default:")),
+        _ => None,
+    });
+    labels.collect()
+}
+
+/// What git says of two texts; none if it cannot be asked.
+fn diff(options: &[&str], old: &[String], new: &[String]) -> Option<Vec<Hunk>> {
+    let directory = tempfile::tempdir().ok()?;
+    for (name, lines) in [("old", old), ("new", new)] {
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        std::fs::write(directory.path().join(name), text).ok()?;
+    }
+    let mut git = Command::new("git");
+    git.current_dir(directory.path()).args(["diff", "--no-index", "--no-color", "--no-ext-diff"]);
+    git.args(["--no-textconv", "--text", "-U0", "--inter-hunk-context=0"]).args(options);
+    git.args(["--", "old", "new"]).stdin(Stdio::null()).stderr(Stdio::null());
+    let output = git.output().ok()?;
+    let is_told = matches!(output.status.code(), Some(0 | 1));
+    is_told.then(|| Hunk::all(&String::from_utf8_lossy(&output.stdout)))
 }
 
 fn name(procedure: &Procedure<'_>) -> (String, String) {

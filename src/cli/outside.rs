@@ -2,6 +2,7 @@
 //! and objects that went into a program without a record.
 
 use super::sources::Programs;
+use crate::bytes;
 use crate::history::History;
 use crate::history::format::Test;
 use crate::ids::{Fingerprint, TestId};
@@ -58,31 +59,47 @@ impl<'a> LoadedNames<'a> {
         Self { root, of_test, companies, names: RefCell::default() }
     }
 
-    /// Whether any module that any test loaded knows a name, or may.
-    pub fn anyone_knows(&self, name: &str) -> bool {
+    /// Whether any module that any test loaded uses a name of others, or may.
+    pub fn anyone_uses(&self, name: &str) -> bool {
         let modules: BTreeSet<&String> =
             self.companies.iter().flat_map(|c| c.modules.iter()).collect();
-        modules.is_empty() || modules.iter().any(|module| self.module_knows(module, name))
+        modules.is_empty() || modules.iter().any(|module| self.module_uses(module, name))
     }
 
-    fn module_knows(&self, module: &str, name: &str) -> bool {
-        self.ask(module, |known| known.all.contains(name))
+    fn module_uses(&self, module: &str, name: &str) -> bool {
+        self.ask(module, |known| known.uses.contains(name))
     }
 
     /// What a module says; yes, if it cannot be read.
     fn ask(&self, module: &str, question: impl Fn(&KnownNames) -> bool) -> bool {
-        let path = self.root.join(module);
-        let mut names = self.names.borrow_mut();
-        let known = names.entry(path).or_insert_with_key(|path| known_names(path));
-        known.as_ref().is_none_or(question)
+        self.known(module, |known| known.is_none_or(question))
     }
 
-    fn company_knows(&self, company: &Company<'_>, name: &str) -> bool {
+    fn known<T>(&self, module: &str, question: impl FnOnce(Option<&KnownNames>) -> T) -> T {
+        let path = self.root.join(bytes::path(module));
+        let mut names = self.names.borrow_mut();
+        let known = names.entry(path).or_insert_with_key(|path| known_names(path));
+        question(known.as_ref())
+    }
+
+    /// Whether a module defines a name for others; no, if it cannot be read.
+    fn module_provides(&self, module: &str, name: &str) -> bool {
+        self.known(module, |known| known.is_some_and(|known| known.provides.contains(name)))
+    }
+
+    fn company_uses(&self, company: &Company<'_>, name: &str) -> bool {
         // Without any library the C library is inside of the program, and it
         // is not known what of it.
         company.modules.is_empty()
             || company.in_programs.iter().any(|names| holds(names, name))
-            || company.modules.iter().any(|module| self.module_knows(module, name))
+            || company.modules.iter().any(|module| self.module_uses(module, name))
+    }
+
+    fn companies(&self, program: &Comparison) -> impl Iterator<Item = &Company<'a>> {
+        let tests = program.tests.iter();
+        let numbers: BTreeSet<usize> =
+            tests.filter_map(|test| self.of_test.get(test)).copied().collect();
+        numbers.into_iter().map(|number| &self.companies[number])
     }
 }
 
@@ -91,12 +108,17 @@ fn holds(sorted: &[String], name: &str) -> bool {
 }
 
 impl Outside for LoadedNames<'_> {
-    fn knows(&self, program: &Comparison, name: &str) -> bool {
-        let tests = program.tests.iter();
-        let companies: BTreeSet<usize> =
-            tests.filter_map(|test| self.of_test.get(test)).copied().collect();
+    fn uses(&self, program: &Comparison, name: &str) -> bool {
         holds(&program.old.outside_names, name)
-            || companies.iter().any(|number| self.company_knows(&self.companies[*number], name))
+            || self.companies(program).any(|company| self.company_uses(company, name))
+    }
+
+    fn provides(&self, program: &Comparison, name: &str) -> bool {
+        let provides = |company: &Company<'_>| {
+            company.modules.is_empty()
+                || company.modules.iter().any(|module| self.module_provides(module, name))
+        };
+        holds(&program.old.outside_names, name) || self.companies(program).any(provides)
     }
 
     fn looks_up(&self, test: TestId) -> bool {

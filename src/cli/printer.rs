@@ -3,6 +3,7 @@
 //! wide lines are.
 
 use super::exit;
+use crate::bytes;
 use crate::report::style::{Style, visible};
 use crate::report::wrap::wrap;
 use std::io::{IsTerminal, Write};
@@ -98,12 +99,21 @@ impl Stream {
 
 /// Data on stdout, as it is.
 pub fn data(text: &str) {
+    bytes_of(text.as_bytes());
+}
+
+fn bytes_of(data: &[u8]) {
     let mut out = std::io::stdout().lock();
-    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    if let Err(error) = out.write_all(data).and_then(|()| out.flush()) {
         // Whoever reads a part of a list would take it for all of it.
         tell(&format!("edgewise: cannot write the output: {error}\n"));
         std::process::exit(exit::USER_ERROR);
     }
+}
+
+/// Names for other programs on stdout, with the bytes that they have.
+pub fn names(text: &str) {
+    bytes_of(&bytes::of_text(text));
 }
 
 /// A text for people on stdout, where it was asked for.

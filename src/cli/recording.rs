@@ -1,5 +1,6 @@
 //! Runs tests and writes what they did into the history.
 
+use super::build_state::BuildState;
 use super::files::{self, Files};
 use super::interrupt;
 use super::made_of::MadeOf;
@@ -9,6 +10,7 @@ use super::scratch::Scratch;
 use super::unprobed::{self, Known};
 use super::uses::Seen;
 use super::workspace::Workspace;
+use crate::bytes;
 use crate::compiler::made;
 use crate::compiler::project::relative;
 use crate::history::format::{
@@ -26,9 +28,10 @@ use crate::suite::preload::{self, Preload};
 use crate::suite::tap::SubTest;
 use crate::trace::collect::TestTrace;
 use crate::trace::derive::EdgeBits;
+use anyhow::bail;
 use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -43,6 +46,11 @@ pub const NO_PROGRAM: &str = "it ran no instrumented program";
 
 /// Why a case that did not run has failed.
 const NO_CASE: &str = "the process did not run it: nobody called edgewise_test_begin with its name";
+
+/// Why a test stays selected that was traced a second time before there was a verdict: rows are kept of one
+/// command.
+const TRACED_TWICE: &str =
+    "its harness traced several commands under this name, or ended before it judged the first";
 
 pub struct RunOptions {
     pub jobs: usize,
@@ -111,6 +119,7 @@ pub fn run_knowing(
         seen: Seen::new(workspace, &files.now)?,
         history,
         contents: FxHashMap::default(),
+        written: BTreeSet::new(),
         results: Results::default(),
         progress: Progress::new(expected, options.jobs),
         committed: Instant::now(),
@@ -134,6 +143,7 @@ pub fn run_knowing(
     if let Some(problem) = recorder.problem {
         return Err(problem);
     }
+    BuildState::note_tests(workspace, &files.now, &recorder.written)?;
     recorder.history.commit()?;
     recorder.history.tidy()?;
     Ok(recorder.results)
@@ -147,16 +157,23 @@ pub fn run_one(workspace: &Workspace, test: &TestCase) -> anyhow::Result<Finishe
     Ok(pool::run_attached(root, scratch.traces.path(), &preload, test)?)
 }
 
-/// Records such a test.
+/// Records such a test. Unless its command is all of it, it waits for a verdict.
 pub fn record_one(
     workspace: &Workspace,
     history: &mut History,
     test: &TestCase,
     files: &Files,
-    finished: Finished,
+    mut finished: Finished,
     outsider: Option<Outsider>,
+    is_judged: bool,
 ) -> anyhow::Result<()> {
     let tests = std::slice::from_ref(test);
+    let before = history.test(&test.name);
+    let waits = !is_judged && before.is_some_and(|test| test.outcome == Outcome::Unjudged);
+    if !is_judged {
+        let unseen = String::from("its harness may read files beside the command that was traced");
+        finished.trace.uses.incomplete.get_or_insert(unseen);
+    }
     let mut recorder = Recorder {
         workspace,
         tests,
@@ -165,15 +182,42 @@ pub fn record_one(
         seen: Seen::new(workspace, &files.now)?,
         history,
         contents: FxHashMap::default(),
+        written: BTreeSet::new(),
         results: Results::default(),
         progress: Progress::new(vec![None], 1),
         committed: Instant::now(),
         problem: None,
         known: None,
     };
-    let (mut entry, rows) = recorder.entry(0, finished.ran.outcome, &finished);
+    let outcome = match outcome_of(test, &finished) {
+        // The harness may compare what it prints, and may want it to fail.
+        Outcome::Passed | Outcome::Failed if !is_judged => Outcome::Unjudged,
+        outcome => outcome,
+    };
+    let (mut entry, rows) = recorder.entry(0, outcome, &finished);
     entry.outsider = outsider;
+    BuildState::note_tests(workspace, &files.now, &recorder.written)?;
+    if waits {
+        entry.unclean.get_or_insert(String::from(TRACED_TWICE));
+    }
     history.record(&test.name, entry, rows);
+    history.commit()?;
+    Ok(())
+}
+
+/// What a harness says of a test that it traced.
+pub fn judge(history: &mut History, name: &str, outcome: Outcome) -> anyhow::Result<()> {
+    let Some(test) = history.test(name).cloned() else {
+        bail!("no test is called `{name}`\nhint: trace its command first");
+    };
+    match outcome {
+        Outcome::Passed if test.outcome == Outcome::Unjudged => {
+            history.carry(name, Test { outcome, ..test }, Vec::new());
+        }
+        Outcome::Passed => bail!("`{name}` was not traced since it was last judged"),
+        // Of a test that fails nothing but that is kept.
+        _ => history.record(name, Test { outcome, programs: Vec::new(), ..test }, Vec::new()),
+    }
     history.commit()?;
     Ok(())
 }
@@ -188,6 +232,8 @@ struct Recorder<'a> {
     seen: Seen<'a>,
     /// Content of modules, read once in a run.
     contents: FxHashMap<PathBuf, Option<Fingerprint>>,
+    /// Files that tests wrote.
+    written: BTreeSet<String>,
     results: Results,
     progress: Progress,
     committed: Instant,
@@ -203,14 +249,9 @@ impl Recorder<'_> {
             self.results.steps += walked.steps;
             self.results.compared += walked.compared;
         }
-        let (outcome, why) = match &test.case {
-            Some(case) if finished.ran.outcome == Outcome::Passed => {
-                match finished.trace.cases.contains_key(case) {
-                    true => (Outcome::Passed, finished.ran.ending.clone()),
-                    false => (Outcome::Failed, String::from(NO_CASE)),
-                }
-            }
-            _ => (finished.ran.outcome, finished.ran.ending.clone()),
+        let (outcome, why) = match outcome_of(test, finished) {
+            outcome if outcome == finished.ran.outcome => (outcome, finished.ran.ending.clone()),
+            outcome => (outcome, String::from(NO_CASE)),
         };
         let parts = finished.ran.parts.iter().map(|part| (part_name(part), part_fate(part)));
         let mut result = TestResult {
@@ -241,10 +282,13 @@ impl Recorder<'_> {
         }
     }
 
-    /// What the history keeps of a test. Only one that passed has rows.
+    /// What the history keeps of a test. Only one that passed, or may have passed, has rows.
     fn entry(&mut self, place: usize, outcome: Outcome, finished: &Finished) -> (Test, Vec<Row>) {
         let Finished { ran, trace, unstable, .. } = finished;
         let test = &self.tests[place];
+        let written = trace.uses.files.iter().filter(|(_, used)| used.written);
+        let root = &self.workspace.project.root;
+        self.written.extend(written.map(|(path, _)| relative(root, path)));
         let mut entry = Test {
             fingerprint: self.fingerprints[place],
             outcome,
@@ -260,7 +304,8 @@ impl Recorder<'_> {
             paths: None,
             outsider: self.history.test(&test.name).and_then(|test| test.outsider.clone()),
         };
-        if entry.outcome != Outcome::Passed || entry.unclean.is_some() {
+        let has_rows = matches!(entry.outcome, Outcome::Passed | Outcome::Unjudged);
+        if !has_rows || entry.unclean.is_some() {
             return (entry, Vec::new());
         }
         let taken = match &test.case {
@@ -268,7 +313,6 @@ impl Recorder<'_> {
             None => Some(&trace.rows),
         };
         let mut rows = Vec::new();
-        let root = &self.workspace.project.root;
         for program in &trace.programs {
             let units = program.units.iter();
             for unit in units.clone() {
@@ -286,6 +330,7 @@ impl Recorder<'_> {
                 outside_names: program.outside_names.clone(),
                 binding: program.binding,
                 altered: program.altered.clone(),
+                archives: program.archives.clone(),
             }));
         }
         let (others, inexact) = unprobed::rows(self.known, &test.name, trace);
@@ -338,6 +383,15 @@ impl Recorder<'_> {
     }
 }
 
+/// How a test ended. One that is a case of its process has failed if the process did not run it.
+fn outcome_of(test: &TestCase, finished: &Finished) -> Outcome {
+    let has_run = |case: &String| finished.trace.cases.contains_key(case);
+    match finished.ran.outcome {
+        Outcome::Passed if !test.case.as_ref().is_none_or(has_run) => Outcome::Failed,
+        outcome => outcome,
+    }
+}
+
 fn entered_once(trace: &TestTrace) -> Entered {
     let mut once = Entered::new();
     for (unit, procedure) in &trace.entered_once {
@@ -383,12 +437,13 @@ pub fn carry_over(
             edge_counts.insert(unit.fingerprint(), counts);
         }
         let successor = history.put_program(&Program {
-            path: relative(&workspace.project.root, new.path.as_ref()),
+            path: relative(&workspace.project.root, &bytes::path(&new.path)),
             link: new.link,
             units: new.units.iter().map(|unit| unit.fingerprint()).collect(),
             outside_names: new.outside_names.clone(),
             binding: new.binding,
             altered: new.altered.clone(),
+            archives: (*new.archives).clone(),
         });
         successors.insert(*id, successor);
     }

@@ -1,10 +1,13 @@
 //! What role a changed file plays in a selection.
 
 use super::build_state::BuildState;
-use super::files;
+use super::files::{self, Links};
 use super::git;
+use super::lookups::{Lookup, Lookups};
 use super::snapshot::Source;
 use super::workspace::Workspace;
+use crate::bytes;
+use crate::compiler::project::Project;
 use crate::history::format::FileState;
 use crate::select::Rule;
 use std::collections::{BTreeSet, HashSet};
@@ -70,6 +73,26 @@ pub struct UnitFiles {
     pub sources: HashSet<String>,
 }
 
+impl UnitFiles {
+    /// Adds the files that links among them lead to, link by link.
+    pub fn follow_links(&mut self, project: &Project) {
+        for files in [&mut self.all, &mut self.sources] {
+            let mut todo: Vec<String> =
+                files.iter().filter(|name| !name.starts_with('/')).cloned().collect();
+            while let Some(name) = todo.pop() {
+                let place = project.place(&name);
+                let (Ok(target), Some(directory)) = (place.read_link(), place.parent()) else {
+                    continue;
+                };
+                let target = project.record_path(directory, &bytes::name(target));
+                if !target.starts_with('/') && files.insert(target.clone()) {
+                    todo.push(target);
+                }
+            }
+        }
+    }
+}
+
 /// Changed, added and removed files that no unit and no suite accounts for.
 pub fn changes(
     workspace: &Workspace,
@@ -82,9 +105,11 @@ pub fn changes(
     let ignored = workspace.config.ignored()?;
     let retest_all = workspace.config.retest_all()?;
     let from_sources = source == Source::Sources;
+    let lookups = Lookups::new(&workspace.project.root, built);
     let gone = old.keys().filter(|name| !new.contains_key(*name));
     let others = new.iter().filter(|(name, now)| old.get(*name) != Some(*now));
     let names: BTreeSet<&String> = gone.chain(others.map(|(name, _)| name)).collect();
+    let links = Links::new(&workspace.project.root, new);
     let mut found = Vec::new();
     for name in names {
         // Of a directory with files in it these tell all there is.
@@ -101,7 +126,10 @@ pub fn changes(
             }
             continue;
         }
-        if retest_all.is_match(name) {
+        let mut other_names = links.others(name).into_iter();
+        if files::matches(&retest_all, name)
+            || other_names.any(|name| files::matches(&retest_all, &name))
+        {
             found.push((name.clone(), Role::RetestAll));
             continue;
         }
@@ -111,11 +139,16 @@ pub fn changes(
         }
         let is_configuration = files::is_configuration(workspace, name);
         let is_known = built.known().is_some_and(|known| known.get(name) == new.get(name));
-        if !is_configuration && !from_sources && !is_known && is_left(built, units, name) {
+        let is_left = || {
+            let is_sought = |known| lookups.between(name, known, new).is_some();
+            is_left(built, units, name)
+                || !ignored.is_match(name) && built.known().is_some_and(is_sought)
+        };
+        if !is_configuration && !from_sources && !is_known && is_left() {
             found.push((name.clone(), Role::NotTakenUp));
             continue;
         }
-        if is_configuration || ignored.is_match(name) {
+        if is_configuration || files::matches(&ignored, name) {
             continue;
         }
         let mut untraced = built.untraced.values();
@@ -124,6 +157,8 @@ pub fn changes(
             found.push((name.clone(), Role::Untraced));
             continue;
         }
+        let may_be_sought = from_sources && !is_built;
+        let sought = may_be_sought.then(|| lookups.between(name, old, new)).flatten();
         if units.all.contains(name) {
             // What is built shows what became of it; from sources only units
             // are looked at.
@@ -131,12 +166,14 @@ pub fn changes(
             let is_shared = may_be_shared || built.unanalysed.contains(name);
             if from_sources && is_shared && !is_built {
                 found.push((name.clone(), Role::UnanalysedInput));
-            } else if from_sources && !is_built && built.is_read_by_others(name) {
+            } else if sought == Some(Lookup::Process)
+                || from_sources && !is_built && built.is_read_by_others(name)
+            {
                 found.push((name.clone(), Role::BuildInput));
             }
             continue;
         }
-        if Path::new(name).is_absolute() {
+        if name.starts_with('/') {
             if from_sources && built.unanalysed.contains(name) && !is_built {
                 found.push((name.clone(), Role::UnanalysedInput));
             }
@@ -144,9 +181,10 @@ pub fn changes(
         }
         let is_new = !old.contains_key(name);
         let may_be_read = built.inputs.contains(name)
+            || sought.is_some()
             || (is_new && built.missing.contains(name) && !is_header(name))
-            || (is_new && !is_header(name) && built.is_like_inputs(name))
-            || (built.inputs_incomplete.is_some() && !built.outputs.contains(name));
+            || built.looks_below(name) && new.contains_key(&format!("{name}/"))
+            || (built.unseen().is_some() && !built.outputs.contains(name));
         let role = if files::is_build_description(name) && !is_built {
             Role::BuildDescription
         } else if name.ends_with(".c") && !is_built {
@@ -159,6 +197,8 @@ pub fn changes(
         let is_seen = role.is_for_all(source) || !is_elsewhere(&workspace.project.root, name);
         found.push((name.clone(), if is_seen { role } else { Role::Elsewhere }));
     }
+    let role = if from_sources { Role::BuildInput } else { Role::NotTakenUp };
+    found.extend(built.edited(&workspace.project.root).map(|name| (name, role)));
     found.extend(built.reconfigured(&workspace.project.root).map(|name| (name, Role::NotTakenUp)));
     Ok(found)
 }
@@ -183,7 +223,7 @@ fn has_files(state: &FileState, directory: &str) -> bool {
 /// where its directory is.
 fn is_elsewhere(root: &Path, name: &str) -> bool {
     let Ok(inside) = root.canonicalize() else { return true };
-    let path = root.join(name);
+    let path = root.join(bytes::path(name));
     let real = path.ancestors().skip(1).find_map(|directory| directory.canonicalize().ok());
     real.is_none_or(|real| !real.starts_with(&inside))
 }

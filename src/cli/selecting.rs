@@ -30,6 +30,9 @@ use crate::select::{
 use crate::suite::TestCase;
 use std::collections::{BTreeMap, HashSet};
 
+/// What is said where no test was recorded.
+pub const NO_HISTORY: &str = "there is no history yet: `edgewise run` records one";
+
 /// A selection with all that an update of the history needs.
 pub struct Selected {
     pub report: Report,
@@ -126,7 +129,7 @@ pub fn select(
         for index in 0..tests.len() {
             selection.add(TestId::new(index), Reason::NoHistory);
         }
-        let hint = String::from("there is no history yet: `edgewise run` records one");
+        let hint = String::from(NO_HISTORY);
         selection.hints.push(hint);
         return selection.finish(Parts::default(), files);
     }
@@ -139,7 +142,7 @@ pub fn select(
     let outside = LoadedNames::new(&workspace.project.root, history, &candidates, &programs);
     let mut parts = Parts::default();
     let mut from_sources = None;
-    let (concerned, unit_files) = match source {
+    let (concerned, mut unit_files) = match source {
         Source::Sources => {
             let project = &workspace.project;
             let follows_calls = algorithm.follows_calls();
@@ -225,6 +228,7 @@ pub fn select(
         keep_once(known);
     }
     selection.passed_over.extend(outcome.passed_over);
+    unit_files.follow_links(&workspace.project);
     selection.by_files(&candidates, &files.now, &unit_files, source)?;
     selection.by_excluded_files(&parts.comparisons, &excluded);
     parts.dangerous = outcome.dangerous;
@@ -278,7 +282,7 @@ fn is_harmless(
         names.chain(program.outside_names.iter().map(String::as_str))
     });
     !known.any(|name| defined.contains(name))
-        && !defined.iter().any(|name| outside.anyone_knows(name))
+        && !defined.iter().any(|name| outside.anyone_uses(name))
 }
 
 /// All programs as they are built, with the files of their units.

@@ -9,6 +9,7 @@ use crate::compiler::text::seen::Seen;
 use crate::compiler::text::stamp::Moment;
 use crate::compiler::text::{self, Noted, asked};
 use crate::compiler::unit::{self, Unit};
+use crate::compiler::vouched;
 use crate::history::History;
 use crate::history::format::Program;
 use crate::history::store::StoreError;
@@ -95,13 +96,16 @@ impl Renew<'_> {
     ) -> Result<(Arc<UnitVersion>, Noted), String> {
         let source = &old.index.key.source;
         let explain = |error: PreprocessError| {
+            if matches!(error, PreprocessError::Refused(_)) {
+                return format!("{source} is not compared: {error}");
+            }
             let error = error.to_string();
             let first = error.lines().find(|l| l.contains("error")).or(error.lines().next());
             format!("{source} does not preprocess: {}", first.unwrap_or_default())
         };
         let recorded = Unit::of_index(&old.index);
         let unit = self.other.unwrap_or(&recorded);
-        let job = unit.job(self.project).map_err(explain)?;
+        let job = vouched::job(self.project, unit).map_err(explain)?;
         let names = self.asked.and_then(|_| asked::included(&job.arguments));
         let names = names.as_deref();
         let observed =
@@ -134,7 +138,7 @@ fn forced_opaque(old: &UnitVersion) -> FxHashMap<String, String> {
 
 /// The program as it lies in the build directory.
 pub fn from_build(project: &Project, old: &Program) -> NewProgram {
-    let path = project.root.join(&old.path);
+    let path = project.place(&old.path);
     let module = match Module::read(&path) {
         Ok(module) => module,
         Err(error) => return NewProgram::Unknown(error.to_string()),
@@ -147,7 +151,7 @@ pub fn from_build(project: &Project, old: &Program) -> NewProgram {
 
 /// Fingerprints of the units in a program as it lies in the build directory.
 pub fn units_of_built(project: &Project, old: &Program) -> Vec<Fingerprint> {
-    let module = Module::read(&project.root.join(&old.path));
+    let module = Module::read(&project.place(&old.path));
     let units = module.map(|module| module.records.units).unwrap_or_default();
     units.iter().filter_map(|raw| Some(raw.index().ok()?.fingerprint)).collect()
 }
@@ -161,6 +165,7 @@ pub fn program_of(project: &Project, module: Module) -> Result<ProgramVersion, S
         outside_names: module.records.outside_names(),
         binding: module.binding(),
         altered: module.records.altered(),
+        archives: module.records.archives(),
     };
     let mut units = Vec::new();
     for raw in module.records.units {

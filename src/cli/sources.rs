@@ -12,8 +12,8 @@ use crate::compiler::project::Project;
 use crate::compiler::text::seen::Seen;
 use crate::compiler::text::stamp::Stamp;
 use crate::compiler::text::{Noted, asked};
-use crate::compiler::toolchain::Compiler;
 use crate::compiler::unit::Unit;
+use crate::compiler::vouched;
 use crate::history::History;
 use crate::history::format::Program;
 use crate::history::store::StoreError;
@@ -152,7 +152,7 @@ impl Analysis<'_> {
     /// Which units a program has, and how they are compiled, the program says
     /// that is built; where there is none, that of the history.
     fn built(&mut self, program: &Program) -> Result<Program, StoreError> {
-        let path = self.project.root.join(&program.path);
+        let path = self.project.place(&program.path);
         let stamp = Stamp::of(&path);
         if let Some(known) = self.cache.summaries.program(&program.path, stamp) {
             let now = known.now.clone();
@@ -178,8 +178,17 @@ impl Analysis<'_> {
             self.units.read.insert(id, unit);
             units.push(id);
         }
-        let ProgramVersion { path: name, link, outside_names, binding, altered, .. } = version;
-        let mut now = Program { path: name, link, units, outside_names, binding, altered };
+        let ProgramVersion { path: name, link, outside_names, binding, altered, archives, .. } =
+            version;
+        let mut now = Program {
+            path: name,
+            link,
+            units,
+            outside_names,
+            binding,
+            altered,
+            archives: *archives,
+        };
         let inputs = self.relink(&path, &mut now);
         let is_settled = |stamp: &Stamp| stamp.is_settled(self.cache.began);
         let are_settled = inputs.iter().all(|(_, stamp)| stamp.is_none_or(|s| is_settled(&s)));
@@ -278,7 +287,7 @@ impl Analysis<'_> {
                 doubtful.push((*id, None));
                 continue;
             }
-            let compiler = Compiler::find(&summary.compiler);
+            let compiler = vouched::compiler(self.project, &summary.compiler);
             let compiler = compiler.and_then(|compiler| tools.fingerprint(&compiler, *began));
             let asked = compiler.map(|c| asked::id(self.project, c, summary.command));
             match asked.and_then(|asked| texts.unit(asked)) {

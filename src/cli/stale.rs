@@ -8,6 +8,7 @@ use crate::compiler::linked;
 use crate::compiler::preprocess::preprocess;
 use crate::compiler::project::Project;
 use crate::compiler::unit::Unit;
+use crate::compiler::vouched;
 use crate::ids::{Fingerprint, FpHasher};
 use crate::select::NewProgram;
 use crate::select::version::{ProgramVersion, UnitVersion};
@@ -108,7 +109,7 @@ fn made_of(unit: &UnitVersion) -> Fingerprint {
 /// Whether a unit would be another one if it was compiled now.
 fn is_another(project: &Project, unit: &UnitVersion) -> bool {
     let recorded = Unit::of_index(&unit.index);
-    let now = recorded.job(project).and_then(|job| {
+    let now = vouched::job(project, &recorded).and_then(|job| {
         let text = preprocess(project, &job, &[])?.text;
         Ok(recorded.fingerprint(project, &job, &text))
     });
@@ -118,7 +119,7 @@ fn is_another(project: &Project, unit: &UnitVersion) -> bool {
 /// What the link of a program would take in now and did not: a script of the linker, an
 /// object that is not analysed.
 fn link_input(project: &Project, program: &ProgramVersion) -> Option<Stale> {
-    let module = Module::read(&project.root.join(&program.path)).ok()?;
+    let module = Module::read(&project.place(&program.path)).ok()?;
     let mut links = module.records.links.iter();
     links.find_map(|link| linked::changed(project, link)).map(Stale::Changed)
 }
@@ -146,10 +147,12 @@ impl Contents<'_> {
         if let Some(known) = self.known.get(file) {
             return *known;
         }
-        let path = self.project.root.join(file);
+        let path = self.project.place(file);
         // The state of the project's files has another content of it.
         let name = format!("bytes {file}");
-        let read = || std::fs::read(&path).ok().map(|bytes| Fingerprint::of(&bytes));
+        // A record may name anything, also what has no end.
+        let read = || path.is_file().then(|| std::fs::read(&path).ok()).flatten();
+        let read = || read().map(|bytes| Fingerprint::of(&bytes));
         let (content, fresh) = self.cache.contents.look(&name, &path, self.cache.began, read);
         fresh.into_iter().for_each(|fresh| self.cache.contents.remember(name.clone(), fresh));
         self.known.insert(file.to_string(), content);

@@ -3,6 +3,7 @@
 
 use crate::compiler::project::CONFIG_FILE;
 use crate::suite::definition::{Source, Suite};
+use crate::trace::cases::Cases;
 use anyhow::{bail, ensure};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,7 @@ pub struct Written {
     pattern: Option<Patterns>,
     command: Option<String>,
     list: Option<String>,
+    independent: Option<bool>,
     build_type: Option<String>,
 }
 
@@ -68,7 +70,7 @@ impl Kind {
             Self::Meson | Self::Automake => &[],
             Self::Tap | Self::Glob => &["pattern", "command"],
             Self::List => &["file", "generator"],
-            Self::Cases => &["list", "command"],
+            Self::Cases => &["list", "command", "independent"],
         }
     }
 
@@ -145,7 +147,16 @@ fn suite(written: &Written) -> anyhow::Result<Suite> {
             let list = written.list.clone().ok_or_else(|| missing("list"))?;
             // Without a mark one process runs them all, and tells them apart.
             let command = written.command.clone().ok_or_else(|| missing("command"))?;
-            Source::Cases { list, command }
+            let cases = match written.independent {
+                Some(true) => Cases::Independent,
+                _ => Cases::InOrder,
+            };
+            ensure!(
+                cases == Cases::InOrder || !command.contains("{case}"),
+                "`independent` has no effect: with `{{case}}` each case has a process of its \
+                 own\nhint: remove `independent`"
+            );
+            Source::Cases { list, command, cases }
         }
     };
     Ok(Suite {
@@ -173,6 +184,7 @@ fn check_keys(written: &Written) -> anyhow::Result<()> {
         ("pattern", written.pattern.is_some()),
         ("command", written.command.is_some()),
         ("list", written.list.is_some()),
+        ("independent", written.independent.is_some()),
         ("build-type", written.build_type.is_some()),
     ];
     let known = written.kind.keys();
@@ -217,6 +229,7 @@ mod tests {
             ("kind = \"glob\"\npattern = \"a/*\"", "needs `command`"),
             ("kind = \"glob\"\npattern = \"a/*\"\ncommand = \"sh\"", "has no `{}`"),
             ("kind = \"cases\"\ncommand = \"x {case}\"", "needs `list`"),
+            ("kind = \"list\"\nfile = \"a\"\nindependent = true", "no key `independent`"),
             ("kind = \"list\"\nfile = \"a\"\ngenerator = \"b\"", "both"),
             ("kind = \"meson\"\nconfiguration = \"a:b\"", "holds `/` or `:`"),
             ("kind = \"meson\"\ndirectory = \"/x\"", "not relative"),
@@ -261,6 +274,7 @@ mod tests {
             "kind = \"cases\"\nlist = \"./t -l\"\ncommand = \"./t {case}\"",
             "kind = \"cases\"\nlist = \"./t -l\"\ncommand = \"./t {cases}\"",
             "kind = \"cases\"\nlist = \"./t -l\"\ncommand = \"./t\"",
+            "kind = \"cases\"\nlist = \"./t -l\"\ncommand = \"./t\"\nindependent = true",
         ] {
             Config::parse(&suite(rest)).unwrap();
         }

@@ -5,8 +5,9 @@ use crate::compiler::text::stamp::Stamp;
 use crate::compiler::unit::Unit;
 use crate::history::format::Program;
 use crate::ids::{Fingerprint, FpHasher};
+use crate::select::link::UnitNames;
 use crate::select::version::UnitVersion;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -29,12 +30,17 @@ pub struct UnitSummary {
     pub fingerprint: Fingerprint,
     pub source: String,
     pub compiler: String,
+    /// [`crate::cfg::format::UnitKey::id`]
+    pub key: Fingerprint,
     /// Stands for the unit's key and its command.
     pub command: Fingerprint,
     /// The files it reads, by their numbers.
     files: Vec<u32>,
     /// All names with external linkage that it defines or mentions, a line each.
     pub names: String,
+    /// Those of them that it defines, and that it may do without.
+    pub defines: String,
+    pub weak: String,
     /// It acts on a program without being named.
     pub acts: bool,
 }
@@ -80,13 +86,17 @@ impl Summaries {
         let mut names: Vec<&str> = external_names(index).collect();
         names.sort_unstable();
         names.dedup();
+        let own = UnitNames::of(unit);
         let summary = UnitSummary {
             fingerprint: unit.fingerprint(),
             source: index.key.source.clone(),
+            key: index.key.id(),
             compiler: index.command.compiler.clone(),
             command,
             files,
             names: names.join("\n"),
+            defines: listed(own.defines),
+            weak: listed(own.weak),
             acts: index.composition != crate::select::program::empty_composition(),
         };
         self.units.insert(id, summary);
@@ -130,6 +140,23 @@ impl Summaries {
             self.is_new = true;
         }
     }
+}
+
+impl UnitSummary {
+    pub fn link_names(&self) -> UnitNames<'_> {
+        let defines: FxHashSet<&str> = self.defines.lines().collect();
+        let weak: FxHashSet<&str> = self.weak.lines().collect();
+        let is_needed = |name: &&str| !defines.contains(name) && !weak.contains(name);
+        let needs = self.names.lines().filter(is_needed).collect();
+        UnitNames { defines, needs, weak }
+    }
+}
+
+/// Names, a line each.
+fn listed(names: FxHashSet<&str>) -> String {
+    let mut names: Vec<&str> = names.into_iter().collect();
+    names.sort_unstable();
+    names.join("\n")
 }
 
 /// What a unit goes by whose text is that of the history, but not its command:

@@ -2,13 +2,16 @@
 //! were: `make` does not look at flags, and rules forget what they depend on. Such a change
 //! stays one until the programs are made anew.
 
-use super::build_state::BuildState;
+use super::build_state::{BuildState, Contents};
 use super::building::Extent;
 use super::files;
 use super::from_before;
 use super::git;
+use super::lookups::{Lookup, Lookups, Sought};
 use super::workspace::Workspace;
-use crate::compiler::text::stamp::Moment;
+use crate::bytes;
+use crate::compiler::project::relative;
+use crate::compiler::text::stamp::{Moment, Stamp};
 use crate::history::format::FileState;
 use crate::ids::Fingerprint;
 use crate::trace::uses::Uses;
@@ -30,6 +33,13 @@ impl Made<'_> {
     /// Notes the files as the programs know them, after a build that succeeded; `files` are
     /// those when it began.
     pub fn note(&self, state: &mut BuildState, files: FileState) {
+        if state.inputs_incomplete.is_some() && self.uses.incomplete.is_none() {
+            match self.unseen(state, &files) {
+                Some(name) => state.unseen_from_before = Some(name),
+                None => state.forget_unseen(),
+            }
+        }
+        let root = &self.workspace.project.root;
         let made = state.made_descriptions(&self.workspace.project.root);
         let then = state.known().cloned();
         let is_another = then.as_ref().is_some_and(|then| *then != files)
@@ -48,7 +58,14 @@ impl Made<'_> {
             Some(then) if !is_whole => self.configured(then, &made),
             _ => made.clone(),
         };
-        state.descriptions = Some(files::made_from(state, &known));
+        let is_complete = is_whole && self.extent == Extent::Everything;
+        let contents = match self.has_made(|_| true) {
+            _ if is_complete && is_asked => Contents::All,
+            true => Contents::Read,
+            false => Contents::Written,
+        };
+        state.note_contents(root, self.uses, contents);
+        state.descriptions = Some(files::made_from(root, state, &known));
         if self.extent == Extent::Everything {
             let others = known.iter().filter(|(name, known)| files.get(*name) != Some(*known));
             let new = files.keys().filter(|name| !known.contains_key(*name));
@@ -84,6 +101,11 @@ impl Made<'_> {
     /// The files, where those that were not taken up are what they were.
     fn known(&self, state: &BuildState, then: &FileState, files: &FileState) -> FileState {
         let is_mixed = self.has_made_objects();
+        let root = &self.workspace.project.root;
+        let lookups = Lookups::new(root, state);
+        let mut now = Sought::default();
+        now.add(root, self.uses, &state.inputs);
+        let lookups_now = Lookups::of(root, state, &now);
         let mut known = files.clone();
         let names: BTreeSet<&String> = then.keys().chain(files.keys()).collect();
         for name in names {
@@ -92,7 +114,14 @@ impl Made<'_> {
                 && !self.is_description(state, name)
                 && !is_of_others(state, name);
             let is_same = then.get(name) == files.get(name);
-            if is_same || is_gone || self.is_taken_up(state, then, name) {
+            let is_left = match lookups.between(name, then, files) {
+                Some(Lookup::Process | Lookup::Makefile) if !self.is_description(state, name) => {
+                    let is_again = lookups_now.between(name, then, files).is_some();
+                    !(self.is_read(name) || is_again && self.has_made(|_| true))
+                }
+                _ => false,
+            };
+            if is_same || !is_left && (is_gone || self.is_taken_up(state, then, name)) {
                 continue;
             }
             let content = match is_mixed && self.is_description(state, name) {
@@ -142,7 +171,12 @@ impl Made<'_> {
         if !(is_new || is_of_others(state, name)) {
             return true;
         }
-        let path = self.workspace.project.root.join(name);
+        self.is_read(name)
+    }
+
+    /// Whether a process of this build read a file, and the build made something.
+    fn is_read(&self, name: &str) -> bool {
+        let path = self.workspace.project.root.join(bytes::path(name));
         let is_used = self.uses.files.get(&path).is_some_and(|used| used.read || used.executed);
         is_used && self.has_made(|_| true)
     }
@@ -163,7 +197,7 @@ impl Made<'_> {
         if !files::is_file(name) {
             return !then.contains_key(name) || self.all_are_tracked(state);
         }
-        let is_known = state.inputs_incomplete.is_none();
+        let is_known = state.unseen().is_none();
         let is_read = state.inputs.contains(name) || state.missing.contains(name);
         // What a build made is compared with what it was at the end of that.
         state.outputs.contains(name)
@@ -177,7 +211,7 @@ impl Made<'_> {
     fn is_compiled(&self, state: &BuildState, name: &str) -> bool {
         let root = &self.workspace.project.root;
         let sources = state.unanalysed_sources.keys();
-        sources.filter(|source| root.join(source).exists()).all(|source| {
+        sources.filter(|source| root.join(bytes::path(source)).exists()).all(|source| {
             let made_of = state.unanalysed_inputs.get(source);
             made_of.is_some_and(|made_of| !made_of.contains(name))
                 || self.unanalysed.contains(source)
@@ -202,7 +236,7 @@ impl Made<'_> {
         }
         let root = &self.workspace.project.root;
         let is_made = |name: &str| {
-            let used = self.uses.files.get(&root.join(name));
+            let used = self.uses.files.get(&root.join(bytes::path(name)));
             self.linked.contains(name) || used.is_some_and(|used| used.made)
         };
         let program = self.programs(state).find(|name| !is_made(name)).cloned();
@@ -210,15 +244,44 @@ impl Made<'_> {
         program.or_else(|| from_before::find(programs, state, root, self.uses, self.began))
     }
 
+    /// Something that is there and that a build made, or may have made, whose inputs are not
+    /// known as a whole: what programs are made of, or a file that is new or changed since then
+    /// and that neither this build made nor git knows.
+    fn unseen(&self, state: &BuildState, files: &FileState) -> Option<String> {
+        if let Some(old) = self.left_over(state) {
+            return Some(old);
+        }
+        let root = &self.workspace.project.root;
+        let used = self.uses.files.iter().filter(|(_, used)| !used.made);
+        let mut names: BTreeSet<String> = used.map(|(path, _)| relative(root, path)).collect();
+        names.extend(files.keys().filter(|name| files::is_file(name)).cloned());
+        names.retain(|name| {
+            let path = root.join(name);
+            let is_made = self.uses.files.get(&path).is_some_and(|used| used.made);
+            let is_seen = state.seen.as_ref().is_some_and(|seen| {
+                let was_there = seen.files.contains(name) && !state.outputs.contains(name);
+                was_there || Stamp::of(&path).is_some_and(|stamp| stamp.is_settled(seen.until))
+            });
+            // An empty file holds nothing of what made it.
+            let has_content = path.metadata().is_ok_and(|meta| meta.is_file() && meta.len() > 0);
+            has_content && !is_made && !is_seen
+        });
+        if names.is_empty() {
+            return None;
+        }
+        let known = git::known(root);
+        names.into_iter().find(|name| !known.contains(name))
+    }
+
     /// Programs that are there.
     fn programs<'s>(&'s self, state: &'s BuildState) -> impl Iterator<Item = &'s String> {
         let root = &self.workspace.project.root;
         // One may have another name than it was linked by.
         let made = state.outputs.iter().filter(|name| {
-            let path = root.join(name);
+            let path = root.join(bytes::path(name));
             self.uses.files.contains_key(&path) && from_before::is_program(&path)
         });
-        let linked = state.programs.iter().filter(|name| root.join(name).exists());
+        let linked = state.programs.iter().filter(|name| root.join(bytes::path(name)).exists());
         linked.chain(made)
     }
 

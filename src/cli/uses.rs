@@ -2,9 +2,10 @@
 //! now.
 
 use super::excluding::Excluded;
-use super::files;
+use super::files::{self, Links};
 use super::git;
 use super::workspace::Workspace;
+use crate::bytes;
 use crate::compiler::project::relative;
 use crate::history::format::{FileState, FileUse, FileUses, How};
 use crate::ids::{Fingerprint, FpHasher};
@@ -27,6 +28,8 @@ pub struct Seen<'a> {
     root: &'a Path,
     files: &'a FileState,
     ignored: GlobSet,
+    /// Other names of directories. What was looked for in vain may be there by way of one now.
+    links: Links,
     /// What is not in the state, built objects above all, is read once.
     contents: HashMap<PathBuf, Option<Fingerprint>>,
 }
@@ -35,7 +38,12 @@ impl<'a> Seen<'a> {
     pub fn new(workspace: &'a Workspace, files: &'a FileState) -> anyhow::Result<Self> {
         let ignored = workspace.config.ignored()?;
         let root = &workspace.project.root;
-        Ok(Self { root, files, ignored, contents: HashMap::new() })
+        let links = Links::new(root, files);
+        Ok(Self { root, files, ignored, links, contents: HashMap::new() })
+    }
+
+    fn is_ignored(&self, name: &str) -> bool {
+        files::matches(&self.ignored, name)
     }
 
     /// What a test used, with the state of it all.
@@ -55,11 +63,13 @@ impl<'a> Seen<'a> {
             let is_traced = traced.contains(&real(path));
             // Code that runs counts, also in a directory for what builds leave.
             let is_run = !is_traced && path.is_file() && (used.executed || is_code(path));
-            let is_ignored = self.ignored.is_match(&name) && !is_run;
+            let is_ignored = self.is_ignored(&name) && !is_run;
             // What nobody is said to read counts for who is seen to read it all the same. Who
             // writes it as well has it for a log.
             let is_read = used.read && !used.written && !is_traced && path.is_file();
-            if used.first == First::Output || (is_ignored && !is_read) {
+            // A library that the loader did not find there would be loaded from there.
+            let is_sought = used.looked_for && !used.written && is_missing_library(path);
+            if used.first == First::Output || (is_ignored && !is_read && !is_sought) {
                 continue;
             }
             let hows = match is_ignored {
@@ -105,13 +115,19 @@ impl<'a> Seen<'a> {
 
     fn state(&mut self, name: &str, how: How) -> Option<Fingerprint> {
         match how {
-            How::State => match self.files.get(name) {
-                Some(state) => Some(*state),
-                None => self.directory(name),
-            },
-            How::Listed => Some(listed(self.names_in(name))),
+            How::State => {
+                let known = |name: &str| match self.files.get(name) {
+                    Some(state) => Some(*state),
+                    None => self.directory(name),
+                };
+                known(name).or_else(|| known(&self.links.real(name)?))
+            }
+            How::Listed => {
+                let real = self.links.real(name);
+                Some(listed(self.names_in(real.as_deref().unwrap_or(name))))
+            }
             How::Content => {
-                let path = self.root.join(name);
+                let path = self.root.join(bytes::path(name));
                 *self.contents.entry(path).or_insert_with_key(|path| files::content(path))
             }
         }
@@ -126,7 +142,7 @@ impl<'a> Seen<'a> {
     /// What is there now, as the next state of the project's files will have it.
     fn left(&self, path: &Path, how: How) -> Option<Fingerprint> {
         match how {
-            _ if path.is_dir() => Some(files::directory()),
+            _ if path.is_dir() && !path.is_symlink() => Some(files::directory()),
             How::Content => files::content(path),
             _ => files::content_unless_built(path),
         }
@@ -147,17 +163,17 @@ impl<'a> Seen<'a> {
             let counts = match path.is_dir() {
                 true => {
                     let name = files::directory_name(self.root, &path);
-                    !files::is_skipped(&file) && !self.ignored.is_match(name)
+                    !files::is_skipped(self.root, &path) && !self.is_ignored(&name)
                 }
                 false => {
-                    !self.ignored.is_match(relative(self.root, &path))
+                    !self.is_ignored(&relative(self.root, &path))
                         && files::content_unless_built(&path).is_some()
                 }
             };
-            now.extend(counts.then(|| file.to_string_lossy().into_owned()));
+            now.extend(counts.then(|| bytes::name(file)));
         }
         let now: BTreeSet<&str> = now.iter().map(String::as_str).collect();
-        let is_own = |file: &&str| written.contains(path.join(file).as_path());
+        let is_own = |file: &&str| written.contains(path.join(bytes::path(file)).as_path());
         now.symmetric_difference(&then).all(is_own).then(|| listed(now))
     }
 
@@ -174,7 +190,7 @@ impl<'a> Seen<'a> {
         if !self.is_there(name) {
             return None;
         }
-        let path = self.root.join(name);
+        let path = self.root.join(bytes::path(name));
         let is_inside = || {
             let real = self.root.canonicalize();
             real.and_then(|root| Ok(path.canonicalize()?.starts_with(root))).unwrap_or(false)
@@ -230,6 +246,12 @@ impl<'a> Seen<'a> {
         let name = if name.is_empty() { "." } else { name };
         Some(format!("{name} {what}"))
     }
+}
+
+/// Whether a library has this name, and is not there.
+fn is_missing_library(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    (name.ends_with(".so") || name.contains(".so.")) && !path.exists()
 }
 
 /// What became of a file, by whether it was and is there.

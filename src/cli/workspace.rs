@@ -44,7 +44,22 @@ impl Workspace {
     }
 
     pub fn history(&self) -> anyhow::Result<History> {
+        self.check_links()?;
         Ok(History::open(&self.history_path())?)
+    }
+
+    /// Refuses links among the files that are written in their place: a cache may bring a link
+    /// that leads to any file of the user.
+    pub fn check_links(&self) -> anyhow::Result<()> {
+        for name in ["history", "lock", "building"] {
+            let path = self.state().join(name);
+            anyhow::ensure!(
+                !path.is_symlink(),
+                "{} is a symbolic link\nhint: remove it; edgewise writes only in {STATE_DIRECTORY}",
+                path.display()
+            );
+        }
+        Ok(())
     }
 
     /// Holds everybody else off the history, waiting for them first.
@@ -59,6 +74,7 @@ impl Workspace {
 
     fn lock_saying(&self, quietly: bool) -> anyhow::Result<std::fs::File> {
         fs_err::create_dir_all(self.state())?;
+        self.check_links()?;
         let path = self.state().join("lock");
         let file = fs_err::File::create(&path)?.into_parts().0;
         if file.try_lock().is_err() {

@@ -2,15 +2,19 @@
 //! procedures opaque, then the unit as it is with its record, then the real
 //! compiler alone. The user sees the real compiler's words.
 
+use super::children::end_with_us;
 use super::diagnostics::{self, Check};
 use super::log::{self, Event};
+use super::named;
 use super::plan::Work;
-use super::preprocess::{self, Job, Preprocessed};
+use super::preprocess::{Job, Preprocessed};
 use super::project::Project;
+use super::read::{self, Read};
 use super::settings::Settings;
 use super::toolchain::{self, Compiler};
 use super::unit::{self, Unit};
-use super::{NotAnalysed, REJECTED, run_real};
+use super::{NotAnalysed, REJECTED, run_real, vouched};
+use crate::bytes;
 use crate::instrument;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -46,6 +50,7 @@ struct Prepared {
     unit: Unit,
     job: Job,
     preprocessed: Preprocessed,
+    read: Read,
 }
 
 /// What became of a compile with probes.
@@ -97,7 +102,7 @@ impl Compile<'_> {
     /// Puts the object in its place.
     fn finish(&self, prepared: &Prepared, event: &Event) -> anyhow::Result<i32> {
         let made = self.made(prepared);
-        let object = self.directory.join(self.object);
+        let object = self.directory.join(bytes::path(self.object));
         if made != object
             && let Err(error) = fs_err::copy(made, object)
         {
@@ -112,7 +117,7 @@ impl Compile<'_> {
     /// after its place.
     fn made(&self, prepared: &Prepared) -> PathBuf {
         match self.work.has_side_files {
-            true => self.directory.join(self.object),
+            true => self.directory.join(bytes::path(self.object)),
             false => prepared.scratch.path().join("made.o"),
         }
     }
@@ -129,9 +134,10 @@ impl Compile<'_> {
         );
         unit.detail = self.settings.detail();
         let job = unit.job(self.project)?;
+        vouched::note(self.project, &unit, &job);
         let dependencies = self.work.dependencies.arguments(self.dependency_name, is_clang);
-        let preprocessed = preprocess::preprocess(self.project, &job, &dependencies)?;
-        Ok(Prepared { scratch, unit, job, preprocessed })
+        let (preprocessed, read) = read::preprocess(self.project, &job, &dependencies)?;
+        Ok(Prepared { scratch, unit, job, preprocessed, read })
     }
 
     /// Compiles with probes. Procedures in `forced` are opaque.
@@ -141,12 +147,21 @@ impl Compile<'_> {
         forced: &FxHashMap<String, String>,
         aside: &[&str],
     ) -> anyhow::Result<Attempt> {
-        let Prepared { unit, job, preprocessed, .. } = prepared;
+        steadily(prepared, || self.attempt_once(prepared, forced, aside))
+    }
+
+    fn attempt_once(
+        &self,
+        prepared: &Prepared,
+        forced: &FxHashMap<String, String>,
+        aside: &[&str],
+    ) -> anyhow::Result<Attempt> {
+        let Prepared { unit, job, preprocessed, read, .. } = prepared;
         let selective = &self.settings.selective;
         let analysed =
             unit::analyse_selectively(self.project, unit, job, preprocessed, forced, selective);
         let mut record = analysed.record(self.project, unit, job, None);
-        record.index.contents = analysed.contents(job);
+        record.index.contents = analysed.contents(self.project, job, read);
         let text = analysed.instrumented(&record, job);
         let (is_made, messages) = self.compile(prepared, &text, aside)?;
         let culprits = if is_made { Vec::new() } else { culprits(&analysed, &messages) };
@@ -191,11 +206,20 @@ impl Compile<'_> {
         why: &str,
         aside: &[&str],
     ) -> anyhow::Result<Attempt> {
-        let Prepared { unit, job, preprocessed, .. } = prepared;
+        steadily(prepared, || self.attempt_untouched_once(prepared, why, aside))
+    }
+
+    fn attempt_untouched_once(
+        &self,
+        prepared: &Prepared,
+        why: &str,
+        aside: &[&str],
+    ) -> anyhow::Result<Attempt> {
+        let Prepared { unit, job, preprocessed, read, .. } = prepared;
         let none = FxHashMap::default();
         let analysed = unit::analyse(self.project, unit, job, preprocessed, &none);
         let mut record = analysed.record(self.project, unit, job, Some(why.to_string()));
-        record.index.contents = analysed.contents(job);
+        record.index.contents = analysed.contents(self.project, job, read);
         let mut text = preprocessed.text.clone();
         text.extend(instrument::record_only(&record.encode()).into_bytes());
         let (is_made, messages) = self.compile(prepared, &text, aside)?;
@@ -209,14 +233,13 @@ impl Compile<'_> {
         text: &[u8],
         aside: &[&str],
     ) -> anyhow::Result<(bool, Vec<u8>)> {
-        let stem = Path::new(self.source).file_stem().unwrap_or_default();
-        let input = prepared.scratch.path().join(format!("{}.i", stem.to_string_lossy()));
+        let mut input = prepared.scratch.path().to_path_buf();
+        input.push(bytes::path(self.source).file_stem().unwrap_or_default());
+        input.as_mut_os_string().push(".i");
         fs_err::write(&input, text)?;
-        let output = self
-            .compiler
-            .command()
+        let output = end_with_us(&mut self.compiler.command())
             .current_dir(self.directory)
-            .args(self.work.common_words())
+            .args(bytes::all(self.work.common_words()))
             .args(aside)
             .arg("-c")
             .arg("-o")
@@ -233,13 +256,14 @@ impl Compile<'_> {
     fn run_plain(&self, aside: &[&str]) -> anyhow::Result<i32> {
         let is_clang = toolchain::identity(self.compiler).is_clang;
         run_real(
-            self.compiler
-                .command()
+            end_with_us(&mut self.compiler.command())
+                .stdin(Stdio::null())
                 .current_dir(self.directory)
-                .args(self.work.compile_words(self.source))
-                .args(self.work.dependencies.arguments(self.dependency_name, is_clang))
+                .args(bytes::all(self.work.compile_words(self.source)))
+                .args(bytes::all(self.work.dependencies.arguments(self.dependency_name, is_clang)))
                 .args(aside)
-                .args(["-c", "-o", self.object]),
+                .args(["-c", "-o"])
+                .arg(&*bytes::os(self.object)),
         )
     }
 
@@ -259,9 +283,26 @@ impl Compile<'_> {
     }
 }
 
+/// Repeats a compile as long as files change that the assembler reads: the record has them as they were
+/// before it.
+fn steadily(
+    prepared: &Prepared,
+    attempt: impl Fn() -> anyhow::Result<Attempt>,
+) -> anyhow::Result<Attempt> {
+    let taken_in = || named::taken_in(&prepared.job, &prepared.preprocessed.text);
+    for _ in 0..read::ROUNDS {
+        let before = taken_in();
+        let made = attempt()?;
+        if taken_in() == before {
+            return Ok(made);
+        }
+    }
+    anyhow::bail!("a file that its asm takes in changes while it is compiled")
+}
+
 /// Procedures in which the compiler found errors, each with the first message.
 fn culprits(analysed: &unit::Analysed<'_>, messages: &[u8]) -> Vec<(String, String)> {
-    let messages = String::from_utf8_lossy(messages);
+    let messages = bytes::to_text(messages);
     let mut found = Vec::new();
     for line in messages.lines() {
         // Warnings that are errors are no fault of a procedure.
@@ -282,6 +323,6 @@ fn culprits(analysed: &unit::Analysed<'_>, messages: &[u8]) -> Vec<(String, Stri
 }
 
 fn first_error(messages: &[u8]) -> String {
-    let messages = String::from_utf8_lossy(messages);
+    let messages = bytes::to_text(messages);
     messages.lines().find(|line| line.contains("error: ")).unwrap_or_default().to_string()
 }

@@ -10,6 +10,7 @@
 use super::flags::Effect;
 use super::plan::Work;
 use super::toolchain::Compiler;
+use crate::bytes;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
@@ -67,10 +68,9 @@ impl Check {
         if !is_needed(work, is_clang) || work.has_side_files {
             return None;
         }
-        let child = compiler
-            .command()
+        let child = super::children::end_with_us(&mut compiler.command())
             .current_dir(directory)
-            .args(work.compile_words(source))
+            .args(bytes::all(work.compile_words(source)))
             .args(how_far(work, is_clang))
             .stdin(Stdio::null())
             .stdout(Stdio::null())

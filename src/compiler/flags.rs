@@ -232,6 +232,181 @@ pub fn each(arguments: &[String]) -> impl Iterator<Item = Given<'_>> {
     })
 }
 
+/// What becomes of a recorded argument when a selection runs the preprocessor. A record may come
+/// from another machine: no argument of it may start a program, load code or name a file to write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recorded<'a> {
+    Kept,
+    /// Kept if this file or directory is one of the project or of the system.
+    Place(&'a str),
+    /// Left out: it does not act on the preprocessed text.
+    Dropped,
+    Refused,
+}
+
+/// Options that begin with `-f` and have no value, and that are refused, without `-f` and `no-`.
+const REFUSED_CODE: &[&str] = &[
+    "build-session",
+    "compare-debug",
+    "crash",
+    "deps",
+    "directives-only",
+    "embed",
+    "memory-profile",
+    "module",
+    "optimization-record",
+    "pass-plugin",
+    "pch",
+    "plugin",
+    "preprocessed",
+    "proc-stat",
+    "self-test",
+    "thin-link",
+    "thinlto",
+];
+
+/// Those that begin with `-f` and write reports: the preprocessor does not need them.
+const REPORTS: &[&str] = &[
+    "callgraph-info",
+    "diagnostics-",
+    "dump-",
+    "opt-info",
+    "save-optimization-record",
+    "stack-usage",
+    "time-",
+];
+
+/// Options that begin with `-f` and have a value that names no file, without `-f`.
+const VALUED_CODE: &[&str] = &[
+    "abi-version",
+    "align-functions",
+    "align-jumps",
+    "align-labels",
+    "align-loops",
+    "cf-protection",
+    "debug-prefix-map",
+    "excess-precision",
+    "exec-charset",
+    "ffp-contract",
+    "file-prefix-map",
+    "fp-contract",
+    "fp-model",
+    "gnuc-version",
+    "hardened",
+    "inline-limit",
+    "input-charset",
+    "ivar-visibility",
+    "lto",
+    "lto-partition",
+    "macro-backtrace-limit",
+    "macro-prefix-map",
+    "max-errors",
+    "message-length",
+    "patchable-function-entry",
+    "random-seed",
+    "sanitize",
+    "sanitize-coverage",
+    "sanitize-recover",
+    "sanitize-trap",
+    "short-enums",
+    "simd-cost-model",
+    "stack-clash-protection",
+    "stack-limit-symbol",
+    "stack-protector",
+    "strict-flex-arrays",
+    "strub",
+    "tabstop",
+    "template-depth",
+    "tls-model",
+    "trivial-auto-var-init",
+    "vect-cost-model",
+    "veclib",
+    "visibility",
+    "wide-exec-charset",
+    "zero-call-used-regs",
+];
+
+/// Options whose value is a text that compilers only compare with others or print.
+const TEXTS: &[&str] = &["debug-prefix-map", "file-prefix-map", "macro-prefix-map", "random-seed"];
+
+impl<'a> Given<'a> {
+    /// What becomes of the argument if a record names it. What is not known here is refused.
+    pub fn recorded(&self) -> Recorded<'a> {
+        let word = self.words[0];
+        // Compilers do not agree on which option has a value. One that looks like an option may be one.
+        let is_hidden = |value: &&str| value.starts_with(['-', '@']);
+        if word.starts_with('@') || self.words.get(1).is_some_and(is_hidden) {
+            return Recorded::Refused;
+        }
+        let (Some(flag), Some(value)) = (self.flag, self.value) else {
+            return kept_if(word.strip_prefix("--param=").is_some_and(names_no_file));
+        };
+        match flag.name {
+            "-D" | "-U" | "-A" => Recorded::Kept,
+            "-I" | "-iquote" | "-isystem" | "-idirafter" | "-include" | "-imacros"
+            | "-isysroot" | "--sysroot" | "--sysroot=" => Recorded::Place(value),
+            "-Wp," => kept_if(value.split(',').all(|p| p.starts_with("-D") || p.starts_with("-U"))),
+            "-x" => kept_if(matches!(value, "c" | "none")),
+            "-g" => kept_if(!word.starts_with("-gen") && names_no_file(value)),
+            "-gsplit-dwarf" => Recorded::Dropped,
+            "--coverage" | "-ftest-coverage" => Recorded::Kept,
+            "-fprofile-" => match value.split_once('=') {
+                Some((_, place)) => Recorded::Place(place),
+                None => Recorded::Kept,
+            },
+            name if name.starts_with("-f") => recorded_code(word),
+            "-H"
+            | "-O"
+            | "-Q"
+            | "-W"
+            | "-Wa,"
+            | "-ansi"
+            | "-arch"
+            | "-m"
+            | "-no-canonical-prefixes"
+            | "-nostdinc"
+            | "-nostdinc++"
+            | "-p"
+            | "-pedantic"
+            | "-pg"
+            | "-pipe"
+            | "-pthread"
+            | "-std="
+            | "-target"
+            | "-trigraphs"
+            | "-undef"
+            | "-v"
+            | "-w"
+            | "--param"
+            | "--target=" => kept_if(names_no_file(value)),
+            _ => Recorded::Refused,
+        }
+    }
+}
+
+fn kept_if(is_kept: bool) -> Recorded<'static> {
+    if is_kept { Recorded::Kept } else { Recorded::Refused }
+}
+
+fn names_no_file(value: &str) -> bool {
+    !value.contains('/')
+}
+
+/// The same for an option that begins with `-f`.
+fn recorded_code(word: &str) -> Recorded<'static> {
+    let option = word.strip_prefix("-f").unwrap_or(word);
+    let plain = option.strip_prefix("no-").unwrap_or(option);
+    let begins = |list: &[&str]| list.iter().any(|start| plain.starts_with(start));
+    if begins(REPORTS) {
+        return Recorded::Dropped;
+    }
+    kept_if(match option.split_once('=') {
+        Some((name, _)) if TEXTS.contains(&name) => true,
+        Some((name, value)) => VALUED_CODE.contains(&name) && names_no_file(value),
+        None => !begins(REFUSED_CODE) && names_no_file(option),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -247,6 +422,95 @@ mod tests {
         let given: Vec<_> = each(&words).map(|given| (given.words.len(), given.value)).collect();
         let alone = (1, Some(""));
         assert_eq!(given, [alone, (2, Some("x.d")), (1, Some("dir")), alone, alone, (1, None)]);
+    }
+
+    /// What becomes of the first of some recorded arguments.
+    fn recorded(words: &[&str]) -> Recorded<'static> {
+        let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
+        let words: &'static [String] = words.leak();
+        each(words).next().unwrap().recorded()
+    }
+
+    #[test]
+    fn recorded_options_that_run_load_or_write_are_refused() {
+        for words in [
+            &["-wrapper", "sh"][..],
+            &["-B", "dir"],
+            &["-B/tmp"],
+            &["-specs=x"],
+            &["-specs", "x"],
+            &["--specs=x"],
+            &["-fplugin=x.so"],
+            &["-fplugin-arg-x-y=z"],
+            &["-fpass-plugin=x.so"],
+            &["-iplugindir=x"],
+            &["@file"],
+            &["-D", "@file"],
+            &["-arch", "-wrapper"],
+            &["-o", "x"],
+            &["-ox"],
+            &["-MF", "x"],
+            &["-MD"],
+            &["-MJ", "x"],
+            &["-Wp,-MD,x"],
+            &["-Wp,-DX,-MD,x"],
+            &["-save-temps"],
+            &["--save-temps=obj"],
+            &["-dumpdir", "x"],
+            &["-dD"],
+            &["-Xclang", "-load"],
+            &["-Xpreprocessor", "-MD"],
+            &["--config", "x"],
+            &["--config=x"],
+            &["-fuse-ld=x"],
+            &["-x", "c++"],
+            &["-x", "assembler-with-cpp"],
+            &["-mllvm", "-load=x"],
+            &["-fmodules"],
+            &["-fdeps-file=x"],
+            &["-fcrash-diagnostics-dir=x"],
+            &["-include-pch", "x"],
+            &["-gen-cdb-fragment-path", "x"],
+            &["-aux-info", "x"],
+            &["-fcompare-debug"],
+            &["-Wl,-z,now"],
+            &["x.c"],
+            &["--unknown"],
+            &["-mmcu=../x"],
+        ] {
+            assert_eq!(recorded(words), Recorded::Refused, "{words:?}");
+        }
+        for word in ["-fdump-tree-all=x", "-fopt-info-vec=x", "-fstack-usage", "-gsplit-dwarf"] {
+            assert_eq!(recorded(&[word]), Recorded::Dropped, "{word}");
+        }
+        for word in ["-fdiagnostics-format=sarif-file", "-fdiagnostics-add-output=sarif:file=x"] {
+            assert_eq!(recorded(&[word]), Recorded::Dropped, "{word}");
+        }
+        for words in [
+            &["-DX=\"a b\""][..],
+            &["-U", "X"],
+            &["-O2"],
+            &["-g3"],
+            &["-Wall"],
+            &["-Wp,-D_FORTIFY_SOURCE=2"],
+            &["-std=gnu11"],
+            &["-fPIC"],
+            &["-fno-strict-aliasing"],
+            &["-fvisibility=hidden"],
+            &["-fsanitize=address,undefined"],
+            &["-ffile-prefix-map=/a/b=."],
+            &["-march=native"],
+            &["-mavx2"],
+            &["-pthread"],
+            &["-x", "c"],
+            &["--coverage"],
+            &["-fprofile-arcs"],
+        ] {
+            assert_eq!(recorded(words), Recorded::Kept, "{words:?}");
+        }
+        for words in [&["-I/etc"][..], &["-I", "/etc"], &["-include", "/etc"], &["-imacros/etc"]] {
+            assert_eq!(recorded(words), Recorded::Place("/etc"), "{words:?}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::flags::{self, Effect, Given};
 use super::toolchain::Compiler;
+use crate::bytes;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -18,16 +19,17 @@ pub fn of_command(
     let output = compiler
         .command()
         .current_dir(directory)
-        .args(without_products(arguments))
+        .args(bytes::all(without_products(arguments)))
         .arg("-M")
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output()
         .ok()?;
-    let listed = || prerequisites(&String::from_utf8_lossy(&output.stdout));
+    let listed = || prerequisites(&bytes::to_text(&output.stdout));
     let mut inputs = output.status.success().then(listed)?;
     let parts = without_products(arguments).into_iter().flat_map(|word| word.split([',', '=']));
-    inputs.extend(parts.filter(|part| directory.join(part).is_file()).map(String::from));
+    inputs
+        .extend(parts.filter(|part| directory.join(bytes::path(part)).is_file()).map(String::from));
     inputs.sort();
     inputs.dedup();
     Some(inputs)

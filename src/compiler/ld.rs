@@ -6,7 +6,8 @@ use super::plan::{Argument, Work};
 use super::project::Project;
 use super::settings::Settings;
 use super::toolchain::{self, Compiler};
-use super::{NOT_FOUND, run_real, strings, trial};
+use super::{NOT_FOUND, run_real, trial};
+use crate::bytes;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
@@ -17,10 +18,11 @@ pub fn run(name: &str, arguments: &[OsString]) -> anyhow::Result<i32> {
         eprintln!("edgewise: no linker `{name}` found on the path");
         return Ok(NOT_FOUND);
     };
-    let known = (std::env::current_dir(), strings(arguments), Compiler::find("cc"));
-    let (Ok(directory), Some(words), Some(compiler)) = known else {
+    let known = (std::env::current_dir(), Compiler::find("cc"));
+    let (Ok(directory), Some(compiler)) = known else {
         return run_real(Command::new(&linker).args(arguments));
     };
+    let words: Vec<String> = arguments.iter().map(bytes::name).collect();
     let work = work(&words);
     if work.output.is_none() || trial::is_trial(&directory, &words) {
         return run_real(Command::new(&linker).args(arguments));

@@ -1,13 +1,15 @@
 //! The link: adds the runtime, a build-id and a record of the link itself.
 
 use super::flags::Effect;
-use super::linked::{LINKER, Unanalysed, WHOLE, script};
+use super::linked::{LINKER, Taken, Unanalysed, WHOLE, script};
 use super::log::{self, Event};
 use super::made::Made;
 use super::plan::Work;
 use super::project::Project;
+use super::runtime::Linker;
 use super::toolchain::{self, Compiler};
 use super::{linker_words, made, response, runtime};
+use crate::bytes;
 use crate::cfg::format::LinkRecord;
 use crate::ids::Fingerprint;
 use crate::instrument;
@@ -49,10 +51,10 @@ impl Link<'_> {
         let words = self.words();
         // A compiler that calls another one by its name: we were here before.
         if words.iter().any(|word| word.ends_with(RECORD_OBJECT)) {
-            return super::run_real(self.command().args(words));
+            return super::run_real(self.command().args(bytes::all(words)));
         }
         let Ok(scratch) = tempfile::Builder::new().prefix("edgewise-ld").tempdir() else {
-            return super::run_real(self.command().args(words));
+            return super::run_real(self.command().args(bytes::all(words)));
         };
         let words = response::shorten(words, scratch.path())?;
         let why = match self.unsuited() {
@@ -70,7 +72,7 @@ impl Link<'_> {
     }
 
     fn link_without_runtime(&self, words: &[String], reason: String) -> anyhow::Result<i32> {
-        let output = self.command().args(words).stdin(Stdio::inherit()).output()?;
+        let output = self.command().args(bytes::all(words)).stdin(Stdio::inherit()).output()?;
         if output.status.success() {
             // What is only joined is linked again.
             if !self.is_partial() {
@@ -101,7 +103,8 @@ impl Link<'_> {
         words: &[String],
         scratch: &Path,
     ) -> anyhow::Result<Result<Output, String>> {
-        let takes_script = self.takes_script();
+        let linker = self.linker_kind();
+        let takes_script = linker != Linker::Other;
         let objects = match self.objects(scratch, takes_script) {
             Ok(objects) => objects,
             Err(why) => return Ok(Err(why)),
@@ -109,36 +112,45 @@ impl Link<'_> {
         let script = scratch.join(runtime::LINKER_SCRIPT);
         let (Tool::Driver(compiler) | Tool::Linker(_, compiler)) = self.tool;
         let architecture = toolchain::identity(compiler).architecture;
-        fs_err::write(&script, &*runtime::linker_script(architecture))?;
+        fs_err::write(&script, runtime::linker_script(architecture, linker))?;
         let build_id = "--build-id=sha1";
         let (script, build_id) = match self.tool {
-            Tool::Driver(_) => (format!("-Wl,-T,{}", script.display()), format!("-Wl,{build_id}")),
-            Tool::Linker(..) => (format!("-T{}", script.display()), build_id.to_string()),
+            Tool::Driver(_) => {
+                (format!("-Wl,-T,{}", bytes::name(script)), format!("-Wl,{build_id}"))
+            }
+            Tool::Linker(..) => (format!("-T{}", bytes::name(script)), build_id.to_string()),
         };
         let mut has_build_id = self.given().filter(|word| word.contains("--build-id"));
         let mut command = self.command();
         // The script comes first: ld takes a script of the user's before an
         // INSERT for what is to be inserted.
-        command.args(takes_script.then_some(script)).args(words).args(objects);
+        let script = takes_script.then_some(script);
+        command.args(bytes::all(script.iter().chain(words))).args(objects);
         if has_build_id.all(|word| word.ends_with("=none")) {
             command.arg(build_id);
         }
         Ok(Ok(command.stdin(Stdio::inherit()).output()?))
     }
 
-    /// Whether the linker can add our script to its own, as that of GNU and lld do.
-    fn takes_script(&self) -> bool {
+    /// Which linker it is, by what it says of itself.
+    fn linker_kind(&self) -> Linker {
         let mut command = self.command();
         match self.tool {
             Tool::Driver(_) => command
-                .args(self.given().filter(|word| word.starts_with("-fuse-ld")))
+                .args(bytes::all(self.given().filter(|word| word.starts_with("-fuse-ld"))))
                 .arg("-Wl,--version"),
             Tool::Linker(..) => command.arg("--version"),
         };
         let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output();
-        let Ok(output) = output else { return true };
+        let Ok(output) = output else { return Linker::Gnu };
         let text = String::from_utf8_lossy(&output.stdout).to_lowercase();
-        !["gold", "mold"].iter().any(|name| text.contains(name))
+        if text.contains("gold") || text.contains("mold") {
+            Linker::Other
+        } else if text.contains("lld") {
+            Linker::Lld
+        } else {
+            Linker::Gnu
+        }
     }
 
     /// The program, as records name it.
@@ -252,9 +264,9 @@ impl Link<'_> {
             .map(|word| self.project.record_argument(word))
             .collect();
         let words = linker_words::words(self.directory, self.given().cloned());
-        let Unanalysed { mut inputs, mut names, unrecorded, altered } = self.unanalysed(&words);
-        let record =
-            |path: &Path| self.project.record_path(self.directory, &path.to_string_lossy());
+        let Unanalysed { mut inputs, mut names, unrecorded, altered, members } =
+            self.unanalysed(&words);
+        let record = |path: &Path| self.project.record_path(self.directory, &bytes::name(path));
         if let Some(path) = self.linker() {
             inputs.push((format!("{LINKER}{}", record(&path)), toolchain::of_program(&path)));
         }
@@ -268,26 +280,29 @@ impl Link<'_> {
             names: names.into_iter().collect(),
             unrecorded: unrecorded.into_iter().collect(),
             altered: altered.into_iter().collect(),
+            members,
         }
     }
 
     /// The files that a link takes in, as far as they have no record.
     fn unanalysed(&self, words: &[String]) -> Unanalysed {
         let mut found = Unanalysed::default();
-        let record =
-            |path: &Path| self.project.record_path(self.directory, &path.to_string_lossy());
+        let record = |path: &Path| self.project.record_path(self.directory, &bytes::name(path));
         // Files with words in them count as they are.
         let parts = self.given().flat_map(|word| word.split(','));
         for file in parts.filter_map(|part| part.strip_prefix('@')) {
-            let file = self.directory.join(file);
+            let file = self.directory.join(bytes::path(file));
             if let Ok(bytes) = fs_err::read(&file) {
                 found.add_list(&record(&file), &bytes);
             }
         }
-        let mut seen: HashSet<PathBuf> =
-            self.compiled.iter().map(|(source, _)| self.directory.join(source)).collect();
-        let mut todo: VecDeque<(PathBuf, bool)> = self.files_named(words).into();
-        while let Some((file, is_list)) = todo.pop_front() {
+        let mut seen: HashSet<PathBuf> = self
+            .compiled
+            .iter()
+            .map(|(source, _)| self.directory.join(bytes::path(source)))
+            .collect();
+        let mut todo: VecDeque<Named> = self.files_named(words).into();
+        while let Some(Named { file, is_list, taken }) = todo.pop_front() {
             if !seen.insert(file.clone()) {
                 continue;
             }
@@ -295,7 +310,12 @@ impl Link<'_> {
             match fs_err::read(&file) {
                 Ok(bytes) if is_list => found.add_list(&name, &bytes),
                 Ok(bytes) => {
-                    found.add(&name, &bytes);
+                    let is_archive = bytes.starts_with(b"!<");
+                    let taken = taken.unwrap_or(match is_archive {
+                        true => Taken::IfNeeded,
+                        false => Taken::Surely,
+                    });
+                    found.add(&name, &file, &bytes, taken);
                     let parts = script(&bytes).unwrap_or_default().split(|c: char| {
                         c.is_whitespace() || matches!(c, '(' | ')' | ',' | ';' | '"')
                     });
@@ -308,13 +328,15 @@ impl Link<'_> {
         found
     }
 
-    /// Existing files that words of the linker name, and whether they are lists of
-    /// names: the word itself, a library found by its name, or a part of it such as
-    /// `--version-script=FILE`.
-    fn files_named(&self, words: &[String]) -> Vec<(PathBuf, bool)> {
+    /// Existing files that words of the linker name: the word itself, a library found by its
+    /// name, or a part of it such as `--version-script=FILE`.
+    fn files_named(&self, words: &[String]) -> Vec<Named> {
         let mut files = Vec::new();
         let mut before = "";
+        let mut modes = vec![None];
         for word in words {
+            linker_words::follow(word, &mut modes);
+            let taken = modes.last().copied().flatten();
             let is_list = linker_words::is_list(before, word);
             let library = match word.strip_prefix("-l") {
                 Some("") => None,
@@ -323,20 +345,24 @@ impl Link<'_> {
             };
             before = word;
             if let Some(name) = library {
-                files.extend(self.library(name).map(|file| (file, false)));
+                let file = self.library(name);
+                files.extend(file.map(|file| Named { file, is_list: false, taken }));
                 continue;
             }
             let parts = word.split([',', '=']).chain(word.strip_prefix("-T"));
             let parts = parts.filter(|part| !part.is_empty());
-            files.extend(parts.filter_map(|part| self.find(part)).map(|file| (file, is_list)));
+            let found = parts.filter_map(|part| self.find(part));
+            files.extend(found.map(|file| Named { file, is_list, taken }));
         }
         files
     }
 
     /// A file by its name, which scripts may also have in a directory given by `-L`.
     fn find(&self, name: &str) -> Option<PathBuf> {
-        let places = std::iter::once(self.directory.join(name))
-            .chain(self.directories().map(|directory| self.directory.join(directory).join(name)));
+        let name = bytes::path(name);
+        let directories = self.directories().map(|directory| bytes::path(directory));
+        let places = std::iter::once(self.directory.join(&name))
+            .chain(directories.map(|directory| self.directory.join(directory).join(&name)));
         { places }.find(|path| path.is_file())
     }
 
@@ -360,10 +386,11 @@ impl Link<'_> {
     /// What the compiler says where it looks for something.
     fn ask(&self, compiler: &Compiler, question: &str) -> Option<String> {
         let mut command = compiler.command();
-        command.args(self.given().filter(|word| word.starts_with("-B") || word.starts_with("-m")));
-        command.arg(question).current_dir(self.directory).stdin(Stdio::null());
+        let given = self.given().filter(|word| word.starts_with("-B") || word.starts_with("-m"));
+        command.args(bytes::all(given));
+        command.arg(&*bytes::os(question)).current_dir(self.directory).stdin(Stdio::null());
         let output = command.stderr(Stdio::null()).output().ok()?;
-        Some(String::from_utf8(output.stdout).ok()?.trim_end().to_string())
+        Some(bytes::to_text(&output.stdout).trim_end().to_string())
     }
 
     /// Where the linker is told to look.
@@ -388,20 +415,33 @@ impl Link<'_> {
             None => (format!("lib{name}.so"), format!("lib{name}.a")),
         };
         let given = directories.find_map(|directory| {
-            let directory = self.directory.join(directory);
-            [&shared, &archive].map(|file| directory.join(file)).into_iter().find(|f| f.is_file())
+            let directory = self.directory.join(bytes::path(directory));
+            [&shared, &archive]
+                .map(|file| directory.join(bytes::path(file)))
+                .into_iter()
+                .find(|f| f.is_file())
         });
         given.or_else(|| {
             let Tool::Driver(compiler) = self.tool else { return None };
             // A name that it says again is one that it does not find.
             let found = |file: &str| {
                 let said = self.ask(compiler, &format!("-print-file-name={file}"))?;
-                Some(self.directory.join(&said)).filter(|path| said != file && path.is_file())
+                Some(self.directory.join(bytes::path(&said)))
+                    .filter(|path| said != file && path.is_file())
             };
             let is_shared = !self.is_static() && shared.contains(".so") && found(&shared).is_some();
             if is_shared { None } else { found(&archive) }
         })
     }
+}
+
+/// A file that words of the linker name.
+struct Named {
+    file: PathBuf,
+    /// It is a list of names.
+    is_list: bool,
+    /// When it is taken in, where the words say so.
+    taken: Option<Taken>,
 }
 
 /// Passes on what a link that succeeded had to say.

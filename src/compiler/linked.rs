@@ -4,13 +4,17 @@
 use super::linker_words::identifiers;
 use super::project::Project;
 use super::toolchain;
-use crate::cfg::format::{LinkRecord, Records};
+use crate::bytes;
+use crate::cfg::format::{LinkRecord, Member, Records, name_number};
 use crate::ids::Fingerprint;
 use crate::instrument::RECORD_SECTION;
 use object::read::archive::ArchiveFile;
-use object::{Object, ObjectKind, ObjectSection, ObjectSymbol};
+use object::{
+    Architecture, Object, ObjectKind, ObjectSection, ObjectSymbol, ObjectSymbolTable,
+    RelocationTarget,
+};
 use std::collections::{BTreeSet, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Inputs that are known as a whole begin with one of these.
 pub const LINKER: &str = "linker ";
@@ -19,7 +23,7 @@ pub const WHOLE: &str = "whole ";
 /// The files that a link took in without a record. They may be gone, like the
 /// object of a source that was compiled and linked at once.
 pub fn files(project: &Project, record: &LinkRecord) -> BTreeSet<PathBuf> {
-    record.inputs.iter().map(|(name, _)| project.root.join(file_of(name))).collect()
+    record.inputs.iter().map(|(name, _)| project.place(file_of(name))).collect()
 }
 
 /// Whether a link would take in now what it took in then, as far as these files
@@ -37,7 +41,7 @@ pub fn changed(project: &Project, record: &LinkRecord) -> Option<String> {
     };
     let mut wholes = record.inputs.iter().filter(|(name, _)| is_whole(name));
     let whole = wholes.find(|(name, then)| {
-        let path = project.root.join(file_of(name));
+        let path = project.place(file_of(name));
         path.is_file() && toolchain::of_program(&path) != *then
     });
     if let Some((name, _)) = whole {
@@ -46,9 +50,12 @@ pub fn changed(project: &Project, record: &LinkRecord) -> Option<String> {
     let files: BTreeSet<&str> =
         names.iter().filter(|name| !is_whole(name)).map(|name| file_of(name)).collect();
     let other = files.into_iter().find(|file| {
-        let Ok(bytes) = std::fs::read(project.root.join(file)) else { return false };
+        let path = project.place(file);
+        // A record may name anything, also what has no end.
+        let bytes = path.is_file().then(|| std::fs::read(&path).ok());
+        let Some(bytes) = bytes.flatten() else { return false };
         let mut now = Unanalysed::default();
-        now.add(file, &bytes);
+        now.add(file, &path, &bytes, Taken::Surely);
         now.inputs.iter().collect::<BTreeSet<_>>() != of_file(file)
     });
     other.map(str::to_string)
@@ -73,6 +80,14 @@ pub fn script(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok().filter(|_| !is_code && !bytes.contains(&0))
 }
 
+/// When a link takes in a file, or the members of an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    Surely,
+    /// If something needs a name that it defines.
+    IfNeeded,
+}
+
 /// What goes into a program without a record of its own.
 #[derive(Default)]
 pub struct Unanalysed {
@@ -81,23 +96,35 @@ pub struct Unanalysed {
     /// What objects have that their records do not tell; see [`LinkRecord`].
     pub unrecorded: BTreeSet<String>,
     pub altered: BTreeSet<Fingerprint>,
+    /// See [`LinkRecord`].
+    pub members: Vec<Member>,
 }
 
 impl Unanalysed {
-    /// Adds a file, or members of an archive, as far as they have no record.
-    pub fn add(&mut self, name: &str, bytes: &[u8]) {
+    /// Adds a file, or members of an archive, as far as they have no record. `path` is where
+    /// the file lies, and `taken` says what becomes of it, or of members.
+    pub fn add(&mut self, name: &str, path: &Path, bytes: &[u8], taken: Taken) {
         if let Ok(archive) = ArchiveFile::parse(bytes) {
             for member in archive.members() {
                 let Ok(member) = member else {
                     self.inputs.push((name.to_string(), Fingerprint::of(bytes)));
                     return;
                 };
-                if let Ok(data) = member.data(bytes) {
-                    let member = String::from_utf8_lossy(member.name());
-                    self.add(&format!("{name}({member})"), data);
+                let member_name = bytes::to_text(member.name()).into_owned();
+                let name = format!("{name}({member_name})");
+                if member.is_thin() {
+                    // The member is a file beside the archive.
+                    let path = path.parent().unwrap_or(path).join(bytes::path(&member_name));
+                    let data = std::fs::read(&path).unwrap_or_default();
+                    self.add(&name, &path, &data, taken);
+                } else if let Ok(data) = member.data(bytes) {
+                    self.add(&name, path, data, taken);
                 }
             }
             return;
+        }
+        if taken == Taken::IfNeeded {
+            self.members.extend(member(bytes));
         }
         let file = object::File::parse(bytes);
         let section = file.as_ref().ok().and_then(|file| file.section_by_name(RECORD_SECTION));
@@ -110,6 +137,12 @@ impl Unanalysed {
         }
         self.inputs.push((name.to_string(), Fingerprint::of(bytes)));
         if let Ok(file) = file {
+            // What a library defines for others it uses itself only if it says so.
+            let library = taken_from_others(&file).filter(|_| file.kind() == ObjectKind::Dynamic);
+            if let Some(names) = library {
+                self.names.extend(names);
+                return;
+            }
             let symbols = file.symbols().chain(file.dynamic_symbols());
             let names = symbols.filter(|s| s.is_global() || s.is_undefined());
             self.names.extend(names.filter_map(|s| s.name().ok().map(String::from)));
@@ -150,4 +183,43 @@ impl Unanalysed {
             self.altered.extend(units.iter().map(|unit| unit.fingerprint));
         }
     }
+}
+
+/// The names that a shared object finds through the dynamic linker: those that it does not
+/// define, and of its own those that a relocation looks for. `None` if it does not say so.
+pub fn taken_from_others(elf: &object::File<'_>) -> Option<HashSet<String>> {
+    // On other machines relocations may not list everything.
+    let lists_all = matches!(elf.architecture(), Architecture::X86_64 | Architecture::Aarch64);
+    let symbols = elf.dynamic_symbol_table().filter(|_| lists_all)?;
+    let mut names: HashSet<String> = HashSet::new();
+    let undefined = elf.dynamic_symbols().filter(|symbol| symbol.is_undefined());
+    names.extend(undefined.filter_map(|symbol| symbol.name().ok().map(String::from)));
+    for (_, relocation) in elf.dynamic_relocations()? {
+        if let RelocationTarget::Symbol(index) = relocation.target() {
+            let name = symbols.symbol_by_index(index).ok()?.name().ok()?;
+            names.insert(name.to_string());
+        }
+    }
+    Some(names)
+}
+
+/// What an object offers as a member of an archive.
+fn member(bytes: &[u8]) -> Option<Member> {
+    let file = object::File::parse(bytes).ok()?;
+    let section = file.section_by_name(RECORD_SECTION).and_then(|section| section.data().ok());
+    let records = section.and_then(|data| Records::read(data).ok()).unwrap_or_default();
+    let units: Vec<_> = records.units.iter().filter_map(|unit| unit.index().ok()).collect();
+    let mut names: BTreeSet<u32> = BTreeSet::new();
+    for symbol in file.symbols().filter(|s| s.is_global() && !s.is_undefined()) {
+        names.extend(symbol.name().ok().map(name_number));
+    }
+    // An object for link-time optimization does not list its names.
+    for unit in &units {
+        let variables = unit.definitions.iter().map(|d| &unit.symbols[d.symbol as usize]);
+        let variables = variables.filter(|symbol| !symbol.is_static).map(|symbol| &symbol.name);
+        let procedures = unit.procedures.iter().filter(|p| !p.is_static).map(|p| &p.name);
+        names.extend(variables.chain(procedures).map(|name| name_number(name)));
+    }
+    let units = units.iter().map(|unit| unit.key.id()).collect();
+    Some(Member { units, names: names.into_iter().collect() })
 }

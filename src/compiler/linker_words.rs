@@ -1,6 +1,7 @@
 //! What the linker itself is told, whichever way it is told, and the names that
 //! this gives a meaning.
 
+use super::linked::Taken;
 use super::response;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -61,6 +62,21 @@ fn is_one_of(word: &str, options: &[&str]) -> bool {
 /// names.
 pub fn is_list(before: &str, word: &str) -> bool {
     is_one_of(word, &LISTS) || is_one_of(before, &LISTS) && !before.contains('=')
+}
+
+/// Follows what a word says of the files behind it: when a link takes these in. `modes` has what
+/// holds now, above what was saved.
+pub fn follow(word: &str, modes: &mut Vec<Option<Taken>>) {
+    let Some((name, None)) = option(word) else { return };
+    let Some(mode) = modes.last_mut() else { return };
+    match name {
+        "whole-archive" => *mode = Some(Taken::Surely),
+        "start-lib" => *mode = Some(Taken::IfNeeded),
+        "no-whole-archive" | "end-lib" => *mode = None,
+        "push-state" => modes.extend_from_within(modes.len() - 1..),
+        "pop-state" if modes.len() > 1 => modes.truncate(modes.len() - 1),
+        _ => {}
+    }
 }
 
 /// Names to which options give a meaning: what calls or reads them, or what they

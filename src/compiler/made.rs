@@ -4,10 +4,13 @@
 use super::project::STATE_DIRECTORY;
 use super::toolchain::Compiler;
 use crate::ids::FpHasher;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// Names a directory for all projects (or one in each). Without it, each has its own.
+/// Names a directory for it. Without it, each user has one.
 const DIRECTORY_VARIABLE: &str = "EDGEWISE_CACHE";
 
 /// What is to be made.
@@ -20,11 +23,19 @@ pub struct Made<'a> {
     pub flags: &'a [&'a str],
 }
 
-/// Where a project keeps it.
+/// Where it is kept: not in the project, where a cache that others may write could bring programs
+/// that we would run.
 pub fn directory(root: &Path) -> PathBuf {
-    match std::env::var_os(DIRECTORY_VARIABLE).filter(|name| !name.is_empty()) {
-        Some(directory) => root.join(directory),
-        None => root.join(STATE_DIRECTORY).join("made"),
+    if let Some(directory) = std::env::var_os(DIRECTORY_VARIABLE).filter(|name| !name.is_empty()) {
+        return root.join(directory);
+    }
+    let below_home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"));
+    let of_user = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(below_home);
+    let of_user = of_user.map(|cache| cache.join("edgewise"));
+    let is_good = |path: &PathBuf| path.is_absolute() && !path.starts_with(root);
+    match of_user.filter(is_good).filter(|path| is_writable(path)) {
+        Some(directory) => directory,
+        None => temporary(),
     }
 }
 
@@ -33,6 +44,26 @@ pub fn existing_directory(root: &Path) -> Option<PathBuf> {
     let directory = directory(root);
     let has_state = || root.join(STATE_DIRECTORY).is_dir();
     (!directory.starts_with(root) || has_state()).then_some(directory)
+}
+
+fn is_writable(directory: &Path) -> bool {
+    let Ok(name) = CString::new(directory.as_os_str().as_bytes()) else { return false };
+    // SAFETY: the name is a string that lives as long as the call.
+    std::fs::create_dir_all(directory).is_ok()
+        && unsafe { libc::access(name.as_ptr(), libc::W_OK) } == 0
+}
+
+/// A directory of this user among the temporary ones. One that belongs to another user is not used:
+/// a name in it says that there is no such place.
+fn temporary() -> PathBuf {
+    // SAFETY: a call without memory.
+    let user = unsafe { libc::geteuid() };
+    let directory = std::env::temp_dir().join(format!("edgewise-{user}"));
+    let _ = std::fs::DirBuilder::new().mode(0o700).create(&directory);
+    let is_ours = directory
+        .symlink_metadata()
+        .is_ok_and(|meta| meta.is_dir() && meta.uid() == user && meta.mode() & 0o022 == 0);
+    if is_ours { directory } else { PathBuf::from("/proc/self/fdinfo/edgewise") }
 }
 
 impl Made<'_> {

@@ -1,5 +1,7 @@
 //! The drop-in compiler. `run` is the whole of `edgewise cc`.
 
+mod children;
+pub mod commands;
 mod compile;
 mod diagnostics;
 pub mod flags;
@@ -14,6 +16,7 @@ mod named;
 pub mod plan;
 pub mod preprocess;
 pub mod project;
+mod read;
 mod reading;
 mod response;
 pub mod runtime;
@@ -23,7 +26,9 @@ pub mod text;
 pub mod toolchain;
 mod trial;
 pub mod unit;
+pub mod vouched;
 
+use crate::bytes;
 use anyhow::Context;
 use log::Event;
 use plan::{Plan, Work};
@@ -52,9 +57,10 @@ pub fn run(name: &str, arguments: &[OsString]) -> anyhow::Result<i32> {
         eprintln!("edgewise: no compiler `{name}` found on the path");
         return Ok(NOT_FOUND);
     };
-    let (Ok(directory), Some(words)) = (std::env::current_dir(), strings(arguments)) else {
+    let Ok(directory) = std::env::current_dir() else {
         return run_real(compiler.command().args(arguments));
     };
+    let words: Vec<String> = arguments.iter().map(bytes::name).collect();
     let words = response::expand(&directory, &words);
     if trial::is_trial(&directory, &words) {
         log::add(&Event::Tried);
@@ -115,11 +121,6 @@ fn is_looked_up(words: &[String], name: &str) -> bool {
     matches!(plan::plan(&compiled), Plan::Work(_)) && reading::is_asked_by_ccache()
 }
 
-/// The arguments as text, if they are.
-fn strings(arguments: &[OsString]) -> Option<Vec<String>> {
-    arguments.iter().map(|argument| argument.to_str().map(String::from)).collect()
-}
-
 /// Whether a driver takes a `.c` file for C++.
 fn is_of_cxx(name: &str) -> bool {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-').ends_with("++")
@@ -174,7 +175,7 @@ impl CompilerCommand<'_> {
         if !self.work.others.is_empty() {
             let common = self.work.common_words();
             let words: Vec<String> = common.chain(&self.work.others).cloned().collect();
-            let code = run_real(self.compiler.command().args(&words).arg("-c"))?;
+            let code = run_real(self.compiler.command().args(bytes::all(&words)).arg("-c"))?;
             if code == 0 {
                 self.log_others();
             }
@@ -192,7 +193,7 @@ impl CompilerCommand<'_> {
         let mut result = 0;
         for (index, source) in self.work.sources.iter().enumerate() {
             let object = scratch.path().join(format!("{index}.o"));
-            let object = object.to_string_lossy().into_owned();
+            let object = bytes::name(object);
             // Known by the program and the source, since the object vanishes.
             let stem = plan::default_object(source);
             let output = self.work.output.as_deref();

@@ -3,6 +3,7 @@
 
 use super::plan::Argument;
 use super::preprocess::Job;
+use crate::bytes;
 use crate::ids::{Fingerprint, FpHasher};
 use memchr::memmem;
 use std::collections::BTreeSet;
@@ -20,21 +21,34 @@ const TOOLS: &[&str] = &["as", "cc1", "collect2", "ld", "specs"];
 pub fn add(hasher: &mut FpHasher, job: &Job, code: &[Argument], object: &Path, text: &[u8]) {
     let words = || code.iter().flat_map(|argument| &argument.words);
     for part in words().flat_map(|word| word.split([',', '='])).filter(|part| !part.is_empty()) {
-        add_file(hasher, &job.directory.join(part));
+        add_file(hasher, &job.directory.join(bytes::path(part)));
     }
     for directory in words().filter_map(|word| word.strip_prefix("-B")) {
-        let directory = job.directory.join(directory);
+        let directory = job.directory.join(bytes::path(directory));
         TOOLS.iter().for_each(|tool| add_file(hasher, &directory.join(tool)));
     }
     if words().any(|word| PROFILES.iter().any(|flag| word.starts_with(flag))) {
-        let named = words().flat_map(|word| word.split('=')).map(|part| job.directory.join(part));
+        let named = words()
+            .flat_map(|word| word.split('='))
+            .map(|part| job.directory.join(bytes::path(part)));
         let beside = object.parent().map(Path::to_path_buf);
         let places: BTreeSet<PathBuf> =
             named.chain([job.directory.clone()]).chain(beside).filter(|p| p.is_dir()).collect();
         places.iter().for_each(|place| add_profiles(hasher, place));
     }
+    add_taken_in(hasher, job, text);
+}
+
+fn add_taken_in(hasher: &mut FpHasher, job: &Job, text: &[u8]) {
     let mut taken = Taken { job, seen: BTreeSet::new() };
     names_in_asm(text).into_iter().for_each(|name| taken.add(hasher, &name));
+}
+
+/// Stands for what asm in a text takes in, as that is now.
+pub fn taken_in(job: &Job, text: &[u8]) -> Fingerprint {
+    let mut hasher = FpHasher::new("taken in");
+    add_taken_in(&mut hasher, job, text);
+    hasher.finish()
 }
 
 /// Whether asm in a text takes in files.
@@ -69,7 +83,8 @@ struct Taken<'j> {
 
 impl Taken<'_> {
     fn add(&mut self, hasher: &mut FpHasher, name: &str) {
-        let found = self.places().map(|place| place.join(name)).find(|path| path.is_file());
+        let found =
+            self.places().map(|place| place.join(bytes::path(name))).find(|path| path.is_file());
         let Some((path, bytes)) =
             found.and_then(|path| Some((path.clone(), std::fs::read(path).ok()?)))
         else {
@@ -96,7 +111,7 @@ impl Taken<'_> {
             }
             _ => word.strip_prefix("-I").into_iter().collect::<Vec<_>>(),
         });
-        std::iter::once("").chain(given).map(|name| self.job.directory.join(name))
+        std::iter::once("").chain(given).map(|name| self.job.directory.join(bytes::path(name)))
     }
 }
 
@@ -166,7 +181,7 @@ fn names_taken_in(code: &[u8]) -> Vec<String> {
             let rest = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
             // Without quotes it is a name that is not there.
             let name = rest.split(|byte| *byte == b'"').nth(1).unwrap_or_default();
-            names.push(String::from_utf8_lossy(name).into_owned());
+            names.push(bytes::to_text(name).into_owned());
         }
     }
     names

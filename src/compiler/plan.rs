@@ -1,6 +1,7 @@
 //! What a compiler command asks for.
 
 use super::flags::{self, Effect, Given};
+use crate::bytes;
 use std::path::Path;
 
 /// A compiler command, understood.
@@ -200,7 +201,10 @@ impl Work {
 
     /// Whether all sources are files.
     pub fn are_sources_there(&self, directory: &Path) -> bool {
-        self.sources.iter().chain(&self.others).all(|source| directory.join(source).is_file())
+        self.sources
+            .iter()
+            .chain(&self.others)
+            .all(|source| directory.join(bytes::path(source)).is_file())
     }
 
     /// A source as the driver is to be given it.

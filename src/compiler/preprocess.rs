@@ -3,8 +3,11 @@
 
 use super::project::Project;
 use super::toolchain::Compiler;
-use crate::frontend::symbols::SYMBOLS;
+use crate::bytes;
+use crate::frontend::lines::unquote;
+use crate::frontend::symbols::{self, SYMBOLS};
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -33,6 +36,11 @@ pub enum PreprocessError {
     Start { compiler: String, source: std::io::Error },
     #[error("{0}")]
     Failed(String),
+    /// A part of a recorded command that nothing here vouches for.
+    #[error(
+        "the {0} of its recorded compile command is not known to be this project's own (docs/security.md)"
+    )]
+    Refused(String),
 }
 
 /// Preprocesses a source. `extra` are arguments for dependency files.
@@ -41,7 +49,7 @@ pub fn preprocess(
     job: &Job,
     extra: &[String],
 ) -> Result<Preprocessed, PreprocessError> {
-    let output = run(job, extra.iter().map(OsString::from))?;
+    let output = run(job, bytes::all(extra).into_iter())?;
     if !output.status.success() {
         return Err(PreprocessError::Failed(
             String::from_utf8_lossy(&output.stderr).trim_end().to_string(),
@@ -67,9 +75,9 @@ pub(super) fn command(job: &Job, extra: impl Iterator<Item = OsString>) -> Comma
     command
         .current_dir(&job.directory)
         .arg("-E")
-        .args(&job.arguments)
+        .args(bytes::all(&job.arguments))
         .args(extra)
-        .arg(&job.source)
+        .arg(&*bytes::os(&job.source))
         .stdin(Stdio::null());
     command
 }
@@ -107,19 +115,24 @@ pub(super) fn may_have_symbols(
     if job.arguments.iter().any(|argument| names_one(argument.as_bytes())) {
         return true;
     }
-    let root = format!("\"{}/", project.root.display());
+    let root = quoted_root(project);
     let lines = text.split(|byte| *byte == b'\n');
     if lines
         .filter(|line| !line.starts_with(b"#"))
-        .any(|line| memchr::memmem::find(line, root.as_bytes()).is_some())
+        .any(|line| memchr::memmem::find(line, &root).is_some())
     {
         return true;
     }
-    files_of(text).iter().any(|file| names_symbol(&job.directory.join(file)))
+    files_of(text).iter().any(|file| names_symbol(&job.directory.join(bytes::path(file))))
+}
+
+/// How a name of a file of the project begins in the text, where it is absolute.
+pub(super) fn quoted_root(project: &Project) -> Vec<u8> {
+    [b"\"", project.root.as_os_str().as_bytes(), b"/"].concat()
 }
 
 fn names_one(bytes: &[u8]) -> bool {
-    SYMBOLS.iter().any(|(name, _)| memchr::memmem::find(bytes, name.as_bytes()).is_some())
+    symbols::words().any(|word| memchr::memmem::find(bytes, word.as_bytes()).is_some())
 }
 
 /// Names of the files that the line markers of a text name, without repeats.
@@ -130,20 +143,19 @@ pub fn files_of(text: &[u8]) -> Vec<String> {
         let Some(start) = memchr::memchr(b'"', line) else {
             continue;
         };
-        let Some(length) = memchr::memchr(b'"', &line[start + 1..]) else {
+        let Some(name) = unquote(&line[start..]) else {
             continue;
         };
-        let name = &line[start + 1..start + 1 + length];
-        if name.starts_with(b"<") || name.ends_with(b"//") || !seen.insert(name) {
+        if name.starts_with('<') || name.ends_with("//") || !seen.insert(name.clone()) {
             continue;
         }
-        files.push(String::from_utf8_lossy(name).into_owned());
+        files.push(name);
     }
     files
 }
 
 /// Whether a file belongs to the system rather than to the project.
 pub fn is_system(project: &Project, directory: &Path, file: &str) -> bool {
-    let path = super::project::clean(&directory.join(file));
+    let path = super::project::clean(&directory.join(bytes::path(file)));
     file.starts_with('<') || (path.starts_with("/usr") && !project.holds(&path))
 }

@@ -1,8 +1,9 @@
 //! Where the project is, so that nothing that is recorded holds an absolute
 //! path of it.
 
+use super::vouched::Vouched;
+use crate::bytes;
 use rustc_hash::FxHashMap;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -28,11 +29,13 @@ pub struct Project {
     pub root: PathBuf,
     pub build_directory: PathBuf,
     directories: Directories,
+    pub(super) vouched: Arc<Vouched>,
 }
 
 impl Project {
     pub fn new(root: PathBuf, build_directory: PathBuf) -> Self {
-        Self { root, build_directory, directories: Directories::default() }
+        let (directories, vouched) = (Directories::default(), Arc::default());
+        Self { root, build_directory, directories, vouched }
     }
 
     /// The project that a command run in `directory` belongs to.
@@ -49,72 +52,80 @@ impl Project {
         Self::new(root, build_directory)
     }
 
-    /// A path as it is recorded: relative to the root if below it.
+    /// A path as it is recorded: relative to the root if below it, without links to
+    /// directories on the way, so that a file has one name.
     pub fn record_path(&self, directory: &Path, path: &str) -> String {
-        self.relative_to(&self.root, &clean(&directory.join(path)))
+        self.directories.name_in(&self.root, &directory.join(bytes::path(path)))
     }
 
     pub fn record_object(&self, directory: &Path, path: &str) -> String {
-        self.relative_to(&self.build_directory, &clean(&directory.join(path)))
+        self.directories.name_in(&self.build_directory, &directory.join(bytes::path(path)))
+    }
+
+    /// Where a recorded path leads.
+    pub fn place(&self, name: &str) -> PathBuf {
+        self.root.join(bytes::path(name))
     }
 
     /// Whether a path is below the root, by whatever name that is reached.
     pub fn holds(&self, path: &Path) -> bool {
-        path.starts_with(&self.root) || self.directories.behind_link(&self.root, path).is_some()
-    }
-
-    /// Where a link leads to the project, build systems may spell files by the name of the link.
-    fn relative_to(&self, base: &Path, path: &Path) -> String {
-        let rest = match path.starts_with(base) {
-            true => None,
-            false => self.directories.behind_link(base, path),
-        };
-        rest.map_or_else(|| relative(base, path), |rest| relative(base, &base.join(rest)))
+        path.starts_with(&self.root) || self.directories.inside(&self.root, path).is_some()
     }
 
     /// Replaces the root inside an argument by a mark.
     pub fn record_argument(&self, argument: &str) -> String {
-        match self.root.to_str() {
-            Some(root) if root.len() > 1 => argument.replace(root, ROOT_MARK),
+        match bytes::name(&self.root) {
+            root if root.len() > 1 => argument.replace(&root, ROOT_MARK),
             _ => argument.to_string(),
         }
     }
 
     /// Undoes [`Self::record_argument`].
     pub fn expand_argument(&self, argument: &str) -> String {
-        argument.replace(ROOT_MARK, &self.root.to_string_lossy())
+        argument.replace(ROOT_MARK, &bytes::name(&self.root))
     }
 }
 
-/// Which directories are the same under several names, as far as somebody asked.
+/// Directories without links, as far as they were asked for.
 #[derive(Clone, Debug, Default)]
-struct Directories(Arc<Mutex<FxHashMap<PathBuf, Option<Id>>>>);
-
-/// Device and inode.
-type Id = (u64, u64);
+struct Directories(Arc<Mutex<FxHashMap<PathBuf, Option<PathBuf>>>>);
 
 impl Directories {
-    /// What is left of an absolute path behind another name of `base`.
-    fn behind_link<'p>(&self, base: &Path, path: &'p Path) -> Option<&'p Path> {
+    /// The name of a path in `base`, or as it is where it is not below.
+    fn name_in(&self, base: &Path, path: &Path) -> String {
+        // What `..` leads to behind a link only the file system knows.
+        let inside = self.inside(base, path).or_else(|| self.inside(base, &clean(path)));
+        match inside {
+            Some(inside) => relative(base, &base.join(inside)),
+            None => relative(base, &clean(path)),
+        }
+    }
+
+    /// The path relative to `base`, if a directory on the way to it is `base` or below: the
+    /// last of these counts, without links. Behind a link that leads out of `base` names stay
+    /// as they are.
+    fn inside(&self, base: &Path, path: &Path) -> Option<PathBuf> {
         if !path.is_absolute() {
             return None;
         }
-        let base = self.id(base)?;
-        let mut names: Vec<&Path> = path.ancestors().collect();
-        names.reverse();
-        let name = names.into_iter().find(|name| self.id(name) == Some(base))?;
-        path.strip_prefix(name).ok()
+        let base = self.real(base)?;
+        // Mostly it is a file, and no directory itself.
+        path.ancestors().skip(1).chain([path]).find_map(|directory| {
+            let real = self.real(directory)?;
+            let inside = real.strip_prefix(&base).ok()?;
+            Some(clean(&inside.join(path.strip_prefix(directory).ok()?)))
+        })
     }
 
-    fn id(&self, path: &Path) -> Option<Id> {
+    /// A directory without links; none if it is no directory.
+    fn real(&self, path: &Path) -> Option<PathBuf> {
         let mut known = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(id) = known.get(path) {
-            return *id;
+        if let Some(real) = known.get(path) {
+            return real.clone();
         }
-        let meta = path.metadata().ok().filter(|meta| meta.is_dir());
-        let id = meta.map(|meta| (meta.dev(), meta.ino()));
-        known.insert(path.to_path_buf(), id);
-        id
+        let real = path.canonicalize().ok().filter(|real| real.is_dir());
+        known.insert(path.to_path_buf(), real.clone());
+        real
     }
 }
 
@@ -146,8 +157,8 @@ pub fn clean(path: &Path) -> PathBuf {
 pub fn relative(base: &Path, path: &Path) -> String {
     match path.strip_prefix(base) {
         Ok(rest) if rest.as_os_str().is_empty() => String::from("."),
-        Ok(rest) => rest.to_string_lossy().into_owned(),
-        Err(_) => path.to_string_lossy().into_owned(),
+        Ok(rest) => bytes::name(rest),
+        Err(_) => bytes::name(path),
     }
 }
 
@@ -183,6 +194,16 @@ mod tests {
         assert!(project.holds(&link.join("main.c")) && !project.holds(&home.join("other/main.c")));
         let other = home.join("links/x.h");
         assert_eq!(record(&other), other.to_str().unwrap());
+        // A file has one name, and `..` leads where the kernel says.
+        std::fs::create_dir_all(root.join("deep/er")).unwrap();
+        std::os::unix::fs::symlink("deep/er", root.join("short")).unwrap();
+        std::os::unix::fs::symlink(home.join("other"), root.join("out")).unwrap();
+        std::fs::create_dir_all(home.join("other/sub")).unwrap();
+        assert_eq!(record(&root.join("short/x.h")), "deep/er/x.h");
+        assert_eq!(record(&root.join("short/../x.h")), "deep/x.h");
+        assert_eq!(record(&root.join("short/new/x.h")), "deep/er/new/x.h");
+        assert_eq!(record(&root.join("out/sub/x.h")), "out/sub/x.h");
+        assert_eq!(record(&root.join("gone/../x.h")), "x.h");
         // What is said in arguments is said again as it was.
         let argument = format!("-I{}/include", link.display());
         assert_eq!(project.record_argument(&argument), argument);

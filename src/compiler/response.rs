@@ -1,5 +1,6 @@
 //! `@file`: arguments from a file, as gcc and clang read them.
 
+use crate::bytes;
 use std::path::Path;
 
 /// How deep files may name files, as in libiberty's spirit: a file that names
@@ -22,9 +23,10 @@ fn expand_into(directory: &Path, argument: &str, depth: usize, out: &mut Vec<Str
     let text = argument
         .strip_prefix('@')
         .filter(|_| depth > 0)
-        .and_then(|name| fs_err::read_to_string(directory.join(name)).ok());
+        .and_then(|name| fs_err::read(directory.join(bytes::path(name))).ok());
     match text {
         Some(text) => {
+            let text = bytes::to_text(&text);
             split(&text).iter().for_each(|word| expand_into(directory, word, depth - 1, out));
         }
         None => out.push(argument.to_string()),
@@ -63,8 +65,8 @@ pub fn shorten(words: Vec<String>, scratch: &Path) -> std::io::Result<Vec<String
     }
     let file = scratch.join("arguments");
     let quoted: Vec<String> = words.iter().map(|word| quote(word)).collect();
-    fs_err::write(&file, quoted.join("\n"))?;
-    Ok(vec![format!("@{}", file.display())])
+    fs_err::write(&file, bytes::of_text(&quoted.join("\n")))?;
+    Ok(vec![format!("@{}", bytes::name(file))])
 }
 
 fn quote(word: &str) -> String {

@@ -1,7 +1,6 @@
 //! The sources of the runtime, carried in this program.
 
 use crate::instrument::Architecture;
-use std::borrow::Cow;
 use std::path::Path;
 
 /// The file that includes all others.
@@ -78,19 +77,34 @@ pub fn write_sources(directory: &Path, architecture: Architecture) -> std::io::R
     SOURCES.iter().try_for_each(|(name, text)| {
         let path = directory.join(name);
         match *name {
-            LINKER_SCRIPT => fs_err::write(path, &*linker_script(architecture)),
+            LINKER_SCRIPT => fs_err::write(path, linker_script(architecture, Linker::Gnu)),
             _ => fs_err::write(path, text),
         }
     })
 }
 
-/// The linker script for a machine.
-pub fn linker_script(architecture: Architecture) -> Cow<'static, str> {
-    let text = source(LINKER_SCRIPT).expect("carried");
-    match architecture {
-        Architecture::Other => text.replace("ALIGN(4096)", "ALIGN(65536)").into(),
-        _ => text.into(),
+/// Linkers, by what they do with our script.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Linker {
+    Gnu,
+    Lld,
+    /// It cannot add a script to its own.
+    Other,
+}
+
+/// The linker script for a machine and a linker.
+pub fn linker_script(architecture: Architecture, linker: Linker) -> String {
+    let mut text = String::from(source(LINKER_SCRIPT).expect("carried"));
+    if architecture == Architecture::Other {
+        text = text.replace("ALIGN(4096)", "ALIGN(65536)");
     }
+    if linker == Linker::Lld {
+        text = text
+            .replace("HIDDEN(__edgewise_dot = .);", "")
+            .replace(". = __edgewise_dot;", "")
+            .replace("INSERT AFTER .bss", "INSERT BEFORE .data");
+    }
+    text
 }
 
 /// The text of one source.

@@ -3,6 +3,7 @@
 
 use super::project::CONFIG_FILE;
 use super::selective::Selective;
+use crate::bytes;
 use crate::cfg::format::{Detail, Granularity};
 use globset::{Glob, GlobSetBuilder};
 use serde::Deserialize;
@@ -75,7 +76,7 @@ impl Settings {
         self.skip.iter().filter_map(|pattern| Glob::new(pattern).ok()).for_each(|glob| {
             set.add(glob);
         });
-        set.build().is_ok_and(|set| set.is_match(source))
+        set.build().is_ok_and(|set| set.is_match(source) || set.is_match(&*bytes::path(source)))
     }
 }
 

@@ -1,12 +1,13 @@
 //! The real compiler: where it is and which one it is.
 
 use super::project::SHIMS_VARIABLE;
+use crate::bytes;
 use crate::ids::{Fingerprint, FpHasher};
 use crate::instrument::Architecture;
 use object::{Object, ReadCache};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, OnceLock};
@@ -47,10 +48,25 @@ impl Compiler {
         Some(Self { program, words: words.collect() })
     }
 
+    /// Whether a name is one that compilers usually have, also with a directory or behind a launcher.
+    pub fn is_usual(name: &str) -> bool {
+        usual_words(name).is_some()
+    }
+
+    /// Finds a compiler that a record names: by its name alone, on the path of this machine. None if
+    /// the name is not one of a compiler.
+    pub fn find_usual(name: &str) -> Option<Self> {
+        let mut words = usual_words(name)?.into_iter();
+        let program = find(words.next()?).filter(|program| program.is_absolute())?;
+        let words: Vec<String> = words.map(String::from).collect();
+        let are_found = words.iter().all(|word| find(word).is_some_and(|p| p.is_absolute()));
+        are_found.then_some(Self { program, words })
+    }
+
     /// A call of it. What it calls itself by name must not be us again.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(&self.words);
+        command.args(bytes::all(&self.words));
         if let Some(path) = path_without_shims() {
             command.env("PATH", path);
         }
@@ -67,6 +83,34 @@ impl Compiler {
     }
 }
 
+/// Launchers that stand before compilers.
+const LAUNCHERS: &[&str] = &["ccache", "sccache"];
+/// Compilers, without what may stand before and behind: `x86_64-linux-gnu-gcc-12`.
+const COMPILERS: &[&str] = &["c89", "c99", "cc", "clang", "gcc", "icc", "icx", "tcc"];
+
+/// The words of a compiler's name without directories, if all are usual ones.
+fn usual_words(name: &str) -> Option<Vec<&str>> {
+    let file = |word| Path::new(word).file_name().and_then(|file: &OsStr| file.to_str());
+    if let Some(alone) = file(name).filter(|name| is_compiler(name)) {
+        return Some(vec![alone]);
+    }
+    let words: Vec<&str> = name.split_whitespace().map(file).collect::<Option<_>>()?;
+    let [launchers @ .., compiler] = &words[..] else { return None };
+    let is_known = launchers.iter().all(|word| LAUNCHERS.contains(word)) && is_compiler(compiler);
+    is_known.then_some(words)
+}
+
+fn is_compiler(name: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let is_version = |end: &str| end.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let plain = match name.rsplit_once('-') {
+        Some((start, end)) if is_version(end) => start,
+        _ => name,
+    };
+    let last = plain.rsplit('-').next().unwrap_or_default();
+    name.chars().all(is_letter) && !name.starts_with(['-', '.']) && COMPILERS.contains(&last)
+}
+
 /// What is known of a compiler by asking it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
@@ -79,7 +123,8 @@ pub struct Identity {
 /// Finds a program on the path, leaving out our own names for compilers.
 pub fn find(name: &str) -> Option<PathBuf> {
     let is_real = |path: &Path| is_executable(path) && !is_ours(path);
-    let mut name = Path::new(name);
+    let name = bytes::path(name);
+    let mut name = &*name;
     if name.components().count() > 1 {
         if is_real(name) {
             return Some(name.to_path_buf());
@@ -93,9 +138,11 @@ pub fn find(name: &str) -> Option<PathBuf> {
 /// What a compiler is called: one of our own names, with its directory, stands
 /// for the real one.
 pub fn real_name(name: &str) -> &str {
-    let path = Path::new(name);
+    let path = bytes::path(name);
     match path.file_name().and_then(|file| file.to_str()) {
-        Some(file) if path.components().count() > 1 && is_ours(path) => file,
+        Some(file) if path.components().count() > 1 && is_ours(&path) => {
+            &name[name.len() - file.len()..]
+        }
         _ => name,
     }
 }
@@ -190,4 +237,26 @@ pub fn identity(compiler: &Compiler) -> Identity {
         known.insert(compiler.clone(), identity.clone());
     }
     identity
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usual_names_of_compilers() {
+        for name in ["gcc", "cc", "clang-15", "gcc-12.2", "/usr/bin/gcc", "ccache gcc"] {
+            assert!(Compiler::is_usual(name), "{name}");
+        }
+        for name in ["x86_64-linux-gnu-gcc-12", "arm-none-eabi-gcc", "/a/ccache /b/clang"] {
+            assert!(Compiler::is_usual(name), "{name}");
+        }
+        let unusual =
+            ["", "sh", "/bin/sh", "evil", "gcc -wrapper", "gcc sh", "sh gcc", "env X=1 gcc"];
+        for name in unusual.into_iter().chain(["ccache", "-gcc", "gcc;x", ".gcc", "ccache a=b gcc"])
+        {
+            assert!(!Compiler::is_usual(name), "{name}");
+        }
+        assert_eq!(usual_words("/tmp/evil/gcc"), Some(vec!["gcc"]));
+    }
 }

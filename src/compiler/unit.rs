@@ -6,9 +6,11 @@ use super::flags::Effect;
 use super::named;
 use super::plan::{Argument, Work};
 use super::preprocess::{self, Job, PreprocessError, Preprocessed};
-use super::project::{Project, clean};
+use super::project::{Project, clean, relative};
+use super::read::Read;
 use super::selective::Selective;
 use super::toolchain::{self, Compiler};
+use crate::bytes;
 use crate::cfg::format::{Command, Detail, Granularity, UnitIndex, UnitKey, UnitRecord, VERSION};
 use crate::cfg::unit::{self, Analysis, Known};
 use crate::frontend::{self, Tree, symbols::Symbolic};
@@ -80,7 +82,7 @@ impl Unit {
         })?;
         Ok(Job {
             compiler,
-            directory: project.root.join(&self.command.directory),
+            directory: project.place(&self.command.directory),
             arguments: self
                 .command
                 .arguments
@@ -99,7 +101,7 @@ impl Unit {
         for argument in code_arguments(&self.command.arguments) {
             argument.words.iter().for_each(|word| hasher.str(word));
         }
-        let object = project.root.join(&self.key.object);
+        let object = project.place(&self.key.object);
         named::add(&mut hasher, job, &code_arguments(&job.arguments), &object, text);
         hasher.finish()
     }
@@ -124,9 +126,9 @@ impl Unit {
         hasher.number(self.detail.granularity as u64);
         hasher.number(u64::from(self.detail.counts_entries));
         // Absolute names of files of the project differ from place to place.
-        let root = format!("\"{}/", project.root.display());
+        let root = preprocess::quoted_root(project);
         let mut from = 0;
-        for at in memchr::memmem::find_iter(text, root.as_bytes()) {
+        for at in memchr::memmem::find_iter(text, &root) {
             hasher.bytes(&text[from..at]);
             from = at + root.len();
         }
@@ -138,17 +140,17 @@ impl Unit {
 /// A file that `#line` names, as it is recorded. Generators write names that are relative to where
 /// they ran, which nobody knows here: the file counts that is there.
 fn named_file(project: &Project, job: &Job, file: &str) -> String {
-    let source = job.directory.join(&job.source);
+    let source = job.directory.join(bytes::path(&job.source));
     let directories =
         [Some(job.directory.as_path()), source.parent(), Some(project.root.as_path())];
     let places = || {
         let directories = directories.iter().flatten();
-        directories.map(|directory| clean(&directory.join(file)))
+        directories.map(|directory| clean(&directory.join(bytes::path(file))))
     };
     let found = places().find(|place| place.is_file());
     // Of one that is nowhere, the name says more than an absolute path outside of the project.
     let found = found.or_else(|| places().find(|place| project.holds(place)));
-    project.record_path(&job.directory, &found.unwrap_or_else(|| file.into()).to_string_lossy())
+    project.record_path(&job.directory, &found.map_or_else(|| file.to_string(), bytes::name))
 }
 
 /// The arguments that act on code, read back from their words.
@@ -170,14 +172,6 @@ fn code_arguments(words: &[String]) -> Vec<Argument> {
 fn is_another_x86(words: &[String]) -> bool {
     const FLAGS: &[&str] = &["-m16", "-m32", "-mcmodel=large", "-mcmodel=medium"];
     words.iter().any(|word| FLAGS.contains(&word.as_str()))
-}
-
-/// Whether calls of a procedure of the unit go to the one that is there, and are
-/// replaced by it where it is small.
-fn takes_copies(words: &[String]) -> bool {
-    // Shared libraries, where another one may come first; and flags that count calls.
-    const AGAINST: &[&str] = &["-fPIC", "-fpic", "-pg", "-p", "-finstrument-functions"];
-    is_optimized(words) && !words.iter().any(|word| AGAINST.contains(&word.as_str()))
 }
 
 /// Whether the compiler is asked to spend time on better code.
@@ -218,7 +212,7 @@ pub fn analyse_selectively<'t>(
 ) -> Analysed<'t> {
     let mut tree = parse(project, job, preprocessed, &[]);
     let mut analysis = unit::analyse(&mut tree, forced);
-    let code = Code { plain: unit.plain_code(), takes_copies: takes_copies(&job.arguments) };
+    let code = Code { plain: unit.plain_code() };
     let fingerprint = unit.fingerprint(project, job, &preprocessed.text);
     let only = selective.of(fingerprint).filter(|_| unit.detail == Detail::default());
     let probe_count = instrument::assign_probes_to(&mut analysis, code, unit.detail, only);
@@ -254,9 +248,8 @@ fn parse<'t>(
     preprocessed: &'t Preprocessed,
     known: &[Option<Fingerprint>],
 ) -> Tree<'t> {
-    let root = project.root.to_string_lossy();
-    let symbolic =
-        preprocessed.symbolic.as_deref().map(|text| Symbolic { text, root: root.as_ref() });
+    let root = bytes::name(&project.root);
+    let symbolic = preprocessed.symbolic.as_deref().map(|text| Symbolic { text, root: &root });
     let is_system = |file: &str| preprocess::is_system(project, &job.directory, file);
     frontend::analyse_unknown(&preprocessed.text, symbolic.as_ref(), &is_system, known)
 }
@@ -276,7 +269,13 @@ impl Analysed<'_> {
             file if analysis.only_named.contains(&number) => named_file(project, job, file),
             file => project.record_path(&job.directory, file),
         });
-        let files = files.collect();
+        let mut files: Vec<String> = files.collect();
+        let unparsed = analysis.unparsed.iter().map(|(place, what)| {
+            let file = files.get(place.file as usize).map_or("", String::as_str);
+            format!("{file}:{}: {what}", place.line)
+        });
+        let problems = unparsed.collect();
+        files.extend(self.names_by_links(project, job).into_iter().map(|(_, name)| name));
         UnitRecord {
             index: UnitIndex {
                 key: unit.key.clone(),
@@ -289,6 +288,7 @@ impl Analysed<'_> {
                 contents: Vec::new(),
                 probe_count: self.probe_count,
                 symbols: analysis.symbols.clone(),
+                weak: analysis.weak.clone(),
                 outside: analysis.outside,
                 address_taken: analysis.address_taken.clone(),
                 definitions: analysis.definitions.clone(),
@@ -296,21 +296,41 @@ impl Analysed<'_> {
                 composition: analysis.composition,
                 procedures: analysis.procedures.clone(),
                 untouched,
-                problems: analysis.problems.clone(),
+                problems,
             },
             graphs: analysis.graphs.clone(),
         }
     }
 
-    /// What is in the files that it is made of.
-    pub fn contents(&self, job: &Job) -> Vec<Fingerprint> {
+    /// Files, by number, that were read by way of a link to a directory, with the names they were
+    /// read by: where these lead elsewhere later, the unit would be another one.
+    fn names_by_links(&self, project: &Project, job: &Job) -> Vec<(usize, String)> {
+        let files = self.analysis.files.iter().enumerate();
+        let read = files.filter(|(number, file)| {
+            !file.starts_with('<') && !self.analysis.only_named.contains(&(*number as u32))
+        });
+        let by_link = read.filter_map(|(number, file)| {
+            let path = job.directory.join(bytes::path(file));
+            let plain = relative(&project.root, &clean(&path));
+            let is_by_link = path.starts_with(&project.root)
+                && plain != project.record_path(&job.directory, file);
+            is_by_link.then(|| (number, relative(&project.root, &path)))
+        });
+        by_link.collect()
+    }
+
+    /// What was in the files that it is made of.
+    pub fn contents(&self, project: &Project, job: &Job, read: &Read) -> Vec<Fingerprint> {
         let files = (0..).zip(&self.analysis.files);
-        let read = |(number, file): (u32, &String)| {
+        let content = |(number, file): (u32, &String)| {
             let is_named = self.analysis.only_named.contains(&number);
-            let bytes = (!is_named).then(|| std::fs::read(job.directory.join(file)).ok());
-            bytes.flatten().map_or_else(Fingerprint::default, |bytes| Fingerprint::of(&bytes))
+            if is_named { Fingerprint::default() } else { read.content(file) }
         };
-        files.map(read).collect()
+        let mut contents: Vec<Fingerprint> = files.map(content).collect();
+        let by_links = self.names_by_links(project, job).into_iter();
+        let by_links: Vec<Fingerprint> = by_links.map(|(number, _)| contents[number]).collect();
+        contents.extend(by_links);
+        contents
     }
 
     /// The text to compile, with all probes and the record in it.

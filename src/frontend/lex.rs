@@ -3,7 +3,9 @@
 //! becomes a one-byte punctuator, and the parser stumbles over it later.
 
 use super::lines::LineMap;
+use super::literal;
 use super::names::{Name, Names};
+use std::ops::Range;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -38,6 +40,8 @@ pub struct Tokens {
     pub lines: LineMap,
     /// Offsets of digraphs, with what each stands for.
     pub digraphs: Vec<(u32, [u8; 2])>,
+    /// Raw string literals that span lines, by their bytes, in order.
+    pub raw: Vec<Range<usize>>,
 }
 
 #[derive(Clone, Debug)]
@@ -60,16 +64,23 @@ pub fn lex(text: &[u8]) -> Tokens {
                 pragmas.push(PragmaAt { token: all.len() as u32, start, end });
                 continue;
             }
-            Kind::Word => names.intern(&text[start as usize..end as usize]),
+            Kind::Word => {
+                let word = &text[start as usize..end as usize];
+                if std::mem::take(&mut scanner.is_escaped) {
+                    names.intern(&literal::spelled_out(word))
+                } else {
+                    names.intern(word)
+                }
+            }
             _ => Name(u32::MAX),
         };
         all.push(Token { start, end, kind, name });
         if kind == Kind::End {
             all.shrink_to_fit();
             names.shrink_to_fit();
-            let Scanner { mut lines, digraphs, .. } = scanner;
+            let Scanner { mut lines, digraphs, raw, .. } = scanner;
             lines.shrink_to_fit();
-            return Tokens { all, pragmas, names, lines, digraphs };
+            return Tokens { all, pragmas, names, lines, digraphs, raw };
         }
     }
 }
@@ -97,6 +108,9 @@ pub struct Scanner<'t> {
     skip: usize,
     lines: LineMap,
     digraphs: Vec<(u32, [u8; 2])>,
+    raw: Vec<Range<usize>>,
+    /// Whether the last word has a character by its number (`\u00e9`).
+    is_escaped: bool,
 }
 
 const fn starts_word(byte: u8) -> bool {
@@ -121,7 +135,16 @@ impl<'t> Scanner<'t> {
     pub fn new(text: &'t [u8]) -> Self {
         let mut lines = LineMap::default();
         lines.newline(0);
-        Self { text, at: 0, line_start: true, skip: 0, lines, digraphs: Vec::new() }
+        Self {
+            text,
+            at: 0,
+            line_start: true,
+            skip: 0,
+            lines,
+            digraphs: Vec::new(),
+            raw: Vec::new(),
+            is_escaped: false,
+        }
     }
 
     fn peek(&self, ahead: usize) -> u8 {
@@ -164,6 +187,7 @@ impl<'t> Scanner<'t> {
                 b'0'..=b'9' => self.number(),
                 b'.' if self.peek(1).is_ascii_digit() => self.number(),
                 _ if starts_word(byte) => self.word(),
+                b'\\' if literal::numbered(&self.text[start..]).is_some() => self.word(),
                 _ => self.punctuator(),
             };
             self.line_start = false;
@@ -224,9 +248,19 @@ impl<'t> Scanner<'t> {
 
     fn word(&mut self) -> Kind {
         let start = self.at;
-        let rest = &self.text[start..];
-        self.at += rest.iter().position(|byte| !continues_word(*byte)).unwrap_or(rest.len());
+        loop {
+            let rest = &self.text[self.at..];
+            self.at += rest.iter().position(|byte| !continues_word(*byte)).unwrap_or(rest.len());
+            // Preprocessors write characters beyond ASCII by their numbers.
+            let Some((_, length)) = literal::numbered(&self.text[self.at..]) else { break };
+            self.at += length;
+            self.is_escaped = true;
+        }
         let word = &self.text[start..self.at];
+        let is_raw = word.len() <= 3 && matches!(word, b"R" | b"LR" | b"uR" | b"UR" | b"u8R");
+        if is_raw && self.raw_string(start) {
+            return Kind::Text;
+        }
         if word.len() <= 2 && matches!(word, b"L" | b"u" | b"U" | b"u8") {
             match self.peek(0) {
                 b'"' => return self.quoted(b'"', Kind::Text),
@@ -235,6 +269,33 @@ impl<'t> Scanner<'t> {
             }
         }
         Kind::Word
+    }
+
+    /// `"delimiter(text)delimiter"` behind a prefix that ends with `R`. False, with
+    /// nothing taken, if there is no such literal.
+    fn raw_string(&mut self, start: usize) -> bool {
+        const LONGEST_DELIMITER: usize = 16;
+        let Some(rest) = self.text[self.at..].strip_prefix(b"\"") else { return false };
+        let open = rest.iter().take(LONGEST_DELIMITER + 1).position(|byte| *byte == b'(');
+        let Some(open) = open else { return false };
+        let delimiter = &rest[..open];
+        let is_allowed = |byte: &u8| byte.is_ascii_graphic() && !b"()\\\"".contains(byte);
+        let end = [b")", delimiter, b"\""].concat();
+        let length = memchr::memmem::find(&rest[open..], &end);
+        let Some(length) = length.filter(|_| delimiter.iter().all(is_allowed)) else {
+            return false;
+        };
+        self.at += 1 + open + length + end.len();
+        let literal = &self.text[start..self.at];
+        let mut spans_lines = false;
+        for newline in memchr::memchr_iter(b'\n', literal) {
+            self.lines.newline(start + newline + 1);
+            spans_lines = true;
+        }
+        if spans_lines {
+            self.raw.push(start..self.at);
+        }
+        true
     }
 
     fn number(&mut self) -> Kind {
@@ -332,6 +393,24 @@ mod tests {
         let found = lex(b"a<:1:> <% %> a<::b").digraphs;
         let places: Vec<u32> = found.iter().map(|(at, _)| *at).collect();
         assert_eq!(places, [1, 4, 7, 10, 14]);
+    }
+
+    #[test]
+    fn raw_strings_end_with_their_delimiter() {
+        let source = "R\"(a\"b)\" uR\"x()\"\n# 5\n)x\" R LR\"y\"\nz";
+        let expected = ["R\"(a\"b)\"", "uR\"x()\"\n# 5\n)x\"", "R", "LR", "\"y\"", "z"];
+        assert_eq!(texts(source), expected);
+        assert_eq!(lex(source.as_bytes()).raw.len(), 1);
+    }
+
+    #[test]
+    fn characters_by_their_numbers_are_part_of_words() {
+        let source = "gr\\U000000f6\\u00dfe größe \\u00e9 \\ux";
+        let tokens = lex(source.as_bytes());
+        let words: Vec<String> =
+            tokens.all[..3].iter().map(|token| tokens.names.string(token.name)).collect();
+        assert_eq!(words, ["größe", "größe", "é"]);
+        assert_eq!(tokens.all[3].kind, Kind::Punct);
     }
 
     #[test]

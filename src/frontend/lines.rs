@@ -1,5 +1,6 @@
 //! The way back from an offset in preprocessed text to file and line.
 
+use crate::bytes;
 use crate::ids::FpHasher;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -151,16 +152,27 @@ fn ends_comment(line: &[u8]) -> bool {
 }
 
 /// The text between the quotes at the start of `rest`, escapes undone.
-fn unquote(rest: &[u8]) -> Option<String> {
-    let mut bytes = rest.strip_prefix(b"\"")?.iter();
+pub fn unquote(rest: &[u8]) -> Option<String> {
+    let mut rest = rest.strip_prefix(b"\"")?.iter();
     let mut name = Vec::new();
-    while let Some(byte) = bytes.next() {
+    while let Some(byte) = rest.next() {
         match byte {
-            b'"' => return Some(String::from_utf8_lossy(&name).into_owned()),
-            // Of what cannot stand in a line only its end has a letter.
-            b'\\' => {
-                name.extend(bytes.next().map(|byte| if *byte == b'n' { b'\n' } else { *byte }))
-            }
+            b'"' => return Some(bytes::to_text(&name).into_owned()),
+            b'\\' => match rest.next()? {
+                // Of what cannot stand in a line only its end has a letter.
+                b'n' => name.push(b'\n'),
+                // clang writes whatever is not ASCII as three digits.
+                first @ b'0'..=b'7' => {
+                    let mut value = u32::from(first - b'0');
+                    let mut digits = rest.clone().take(2);
+                    while let Some(digit @ b'0'..=b'7') = digits.next() {
+                        value = value * 8 + u32::from(digit - b'0');
+                        rest.next();
+                    }
+                    name.push(value as u8);
+                }
+                other => name.push(*other),
+            },
             _ => name.push(*byte),
         }
     }

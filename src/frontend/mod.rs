@@ -33,8 +33,9 @@ pub fn analyse_unknown<'t>(
     let mut tree = parse::parse(text, lex::lex(text), is_system, known);
     if let Some(symbolic) = symbolic {
         tree.symbols = symbols::align(&tree, symbolic);
-        tree.symbol_tokens = tree.symbols.keys().copied().collect();
-        tree.symbol_tokens.sort_unstable();
     }
+    tree.places = symbols::places(&tree, symbolic.map(|symbolic| symbolic.root));
+    tree.symbol_tokens = tree.symbols.keys().chain(tree.places.keys()).copied().collect();
+    tree.symbol_tokens.sort_unstable();
     tree
 }

@@ -1,6 +1,7 @@
 //! Interned identifiers. Keywords come first, so that a keyword test is one
 //! comparison of numbers and the parser can match on constants.
 
+use crate::bytes;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
 use std::sync::LazyLock;
@@ -161,7 +162,7 @@ impl Names {
     }
 
     pub fn string(&self, name: Name) -> String {
-        String::from_utf8_lossy(self.text(name)).into_owned()
+        bytes::to_text(self.text(name)).into_owned()
     }
 
     fn name_of(word: u32) -> Name {

@@ -1,9 +1,13 @@
 //! `__LINE__` and its kin as symbols. A second preprocessing with these macros
 //! defined as names is laid beside the true text, token by token; a token that
-//! is a symbol there becomes the symbol in labels.
+//! is a symbol there becomes the symbol in labels. Built-in functions that say where they
+//! stand (`__builtin_LINE`) are found in the text itself.
 
 use super::lex::{Kind, Raw, Scanner};
-use super::tree::{Range, Tree};
+use super::lines::Place;
+use super::names::Name;
+use super::tree::{Range, Told, Tree};
+use crate::bytes;
 use rustc_hash::FxHashMap;
 
 /// The macros, each with the name that stands for it. `__COUNTER__` is not one
@@ -15,6 +19,22 @@ pub const SYMBOLS: [(&str, &str); 4] = [
     ("__TIME__", "__edgewise_TIME"),
     ("__TIMESTAMP__", "__edgewise_TIMESTAMP"),
 ];
+
+/// Built-in functions whose value is a place: whether it holds the file, the line, and
+/// the column.
+const PLACES: [(&str, [bool; 3]); 5] = [
+    ("__builtin_LINE", [false, true, false]),
+    ("__builtin_COLUMN", [false, false, true]),
+    ("__builtin_FILE", [true, false, false]),
+    ("__builtin_FILE_NAME", [true, false, false]),
+    ("__builtin_source_location", [true, true, true]),
+];
+
+/// Every word by which a text may say where it stands or when it was compiled.
+pub fn words() -> impl Iterator<Item = &'static str> {
+    let macros = SYMBOLS.iter().map(|(name, _)| *name);
+    macros.chain(PLACES.iter().map(|(name, _)| *name))
+}
 
 /// The second text, and what `__FILE__` must not carry.
 pub struct Symbolic<'s> {
@@ -32,6 +52,45 @@ pub fn align(tree: &Tree<'_>, symbolic: &Symbolic<'_>) -> FxHashMap<u32, String>
     found
 }
 
+/// The tokens that name a built-in function of [`PLACES`], with what its value is there.
+/// The name of a file below `root` counts from there.
+pub fn places(tree: &Tree<'_>, root: Option<&str>) -> FxHashMap<u32, Told> {
+    let mut found = FxHashMap::default();
+    let names = &tree.tokens.names;
+    let used =
+        PLACES.iter().filter_map(|(name, holds)| Some((names.find(name.as_bytes())?, holds)));
+    let used: Vec<_> = used.collect();
+    if used.is_empty() {
+        return found;
+    }
+    let constants = merged(&tree.constants);
+    for (token, this) in (0..).zip(&tree.tokens.all) {
+        let is_it = |(name, _): &&(Name, _)| this.kind == Kind::Word && this.name == *name;
+        let Some((_, [file, line, column])) = used.iter().find(is_it) else { continue };
+        let lines = &tree.tokens.lines;
+        let place = lines.place(this.start);
+        // Compilers mean the line of the name or that of the bracket behind it.
+        let bracket = lines.place(tree.tokens.all[token as usize + 1].start);
+        let number = |place: Option<Place>| place.map_or(0, |place| place.line);
+        let mut told = Told { is_constant: stands_in(&constants, token), ..Told::default() };
+        if *file {
+            let name = place.map_or("", |place| lines.files[place.file as usize].as_str());
+            let below = root.and_then(|root| name.strip_prefix(root)?.strip_prefix('/'));
+            told.file = below.map_or_else(|| name.to_string(), |below| format!("./{below}"));
+        }
+        if *line {
+            told.numbers.extend([number(place), number(bracket)]);
+        }
+        if *column {
+            let before = &tree.text[..this.start as usize];
+            let start = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
+            told.numbers.push(this.start - start as u32);
+        }
+        found.insert(token, told);
+    }
+    found
+}
+
 /// Lays token beside token, but for the many lines that are equal. `None` if
 /// the texts differ in more than symbols.
 fn symbols(tree: &Tree<'_>, symbolic: &Symbolic<'_>) -> Option<FxHashMap<u32, String>> {
@@ -43,7 +102,7 @@ fn symbols(tree: &Tree<'_>, symbolic: &Symbolic<'_>) -> Option<FxHashMap<u32, St
         if at + same == here.len() && other + same == there.len() {
             return Some(found);
         }
-        let line = memchr::memrchr(b'\n', &here[at..at + same]).map_or(0, |end| end + 1);
+        let line = start_of_line(tree, at, at + same) - at;
         (at, other) = (at + line, other + line);
         // From here on by tokens, until both texts are at the end of a line.
         let mut index = tree.tokens.all.partition_point(|token| (token.start as usize) < at);
@@ -64,6 +123,20 @@ fn symbols(tree: &Tree<'_>, symbolic: &Symbolic<'_>) -> Option<FxHashMap<u32, St
                 break (line, other_line);
             }
         };
+    }
+}
+
+/// Where the line of a place begins, not before `from` and not inside of a literal.
+fn start_of_line(tree: &Tree<'_>, from: usize, mut place: usize) -> usize {
+    loop {
+        let line =
+            memchr::memrchr(b'\n', &tree.text[from..place]).map_or(from, |end| from + end + 1);
+        let raw = &tree.tokens.raw;
+        let before = raw.partition_point(|literal| literal.start < line);
+        match raw[..before].last() {
+            Some(literal) if line < literal.end && literal.start >= from => place = literal.start,
+            _ => return line,
+        }
     }
 }
 
@@ -99,7 +172,7 @@ fn note(
     if let Some((_, name)) = symbol {
         found.insert(token, (*name).to_string());
     } else if is_file_below_root(here, there, root) {
-        found.insert(token, String::from_utf8_lossy(there).into_owned());
+        found.insert(token, bytes::to_text(there).into_owned());
     } else if !names_symbol(there) {
         return None;
     }

@@ -1,9 +1,11 @@
 //! Our own small tree of a unit: only what control flow and meaning need.
 //! Everything else stays a range of tokens.
 
-use super::lex::{PragmaAt, Tokens};
+use super::lex::{Kind, PragmaAt, Tokens};
 use super::lines::hash_lines;
+use super::literal::add_text;
 use super::names::Name;
+use crate::bytes;
 use crate::ids::{DeclId, Fingerprint, FpHasher};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
@@ -416,8 +418,21 @@ pub struct Tree<'t> {
     pub constants: Vec<Range>,
     /// Tokens that are `__LINE__` and its kin: the symbol they stand for.
     pub symbols: FxHashMap<u32, String>,
-    /// The same tokens, sorted.
+    /// Tokens that name a built-in function whose value is the place where it stands.
+    pub places: FxHashMap<u32, Told>,
+    /// The tokens of both, sorted.
     pub symbol_tokens: Vec<u32>,
+}
+
+/// What a built-in function says of the place where it stands.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// The name of the file, if it says that.
+    pub file: String,
+    /// Lines and columns, as far as it says these.
+    pub numbers: Vec<u32>,
+    /// It stands where only a true value counts.
+    pub is_constant: bool,
 }
 
 /// What a token refers to.
@@ -460,8 +475,38 @@ impl Tree<'_> {
     /// Of the text of some tokens, wherever it stands.
     pub fn fingerprint(&self, range: Range) -> Fingerprint {
         let mut hasher = FpHasher::new("lines");
-        hash_lines(&self.text, self.bytes_of(range), &mut hasher);
+        self.hash_text(self.bytes_of(range), &mut hasher);
         hasher.finish()
+    }
+
+    /// Puts a part of the text into a hasher, without line markers and empty lines,
+    /// unless these are part of a literal.
+    pub fn hash_text(&self, part: std::ops::Range<usize>, hasher: &mut FpHasher) {
+        let raw = &self.tokens.raw;
+        let first = raw.partition_point(|literal| literal.start < part.start);
+        for literal in raw[first..].iter().take_while(|literal| literal.start < part.end) {
+            hasher.bytes(&self.text[literal.clone()]);
+        }
+        hash_lines(&self.text, part, hasher);
+    }
+
+    /// What the string literals among some tokens stand for. Literals that follow each other
+    /// are one, as for a compiler.
+    pub fn literals(&self, range: Range) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        let mut goes_on = false;
+        for token in range.start..range.end {
+            let is_text = self.tokens.all[token as usize].kind == Kind::Text;
+            if is_text {
+                if !goes_on {
+                    found.push(String::new());
+                }
+                let text = crate::bytes::to_text(self.token_text(token));
+                found.iter_mut().last().into_iter().for_each(|last| add_text(&text, last));
+            }
+            goes_on = is_text;
+        }
+        found
     }
 
     /// Where the text of some tokens stands. There is at least one.
@@ -498,9 +543,7 @@ impl Tree<'_> {
             if last_end.is_some_and(|end| end != token.start) {
                 out.push(' ');
             }
-            out.push_str(&String::from_utf8_lossy(
-                &self.text[token.start as usize..token.end as usize],
-            ));
+            out.push_str(&bytes::to_text(&self.text[token.start as usize..token.end as usize]));
             last_end = Some(token.end);
             if out.len() > enough {
                 break;

@@ -87,6 +87,10 @@ impl Column {
         let mut rest = bytes;
         let width = take(&mut rest)? as usize;
         let count = take(&mut rest)? as usize;
+        // Vectors without bytes would be as many as the number says.
+        if width == 0 && count > 0 {
+            return None;
+        }
         let (vectors, after) = rest.split_at_checked(width.checked_mul(count)?)?;
         rest = after;
         let length = take(&mut rest)? as usize;
@@ -295,6 +299,14 @@ mod tests {
         fn any_bytes_are_a_column_or_not(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
             let _ = Column::decode(&bytes);
         }
+    }
+
+    #[test]
+    fn vectors_without_bytes_are_no_column() {
+        assert_eq!(Column::decode(&[0, 3, 1, 0, 0]), None);
+        let many = [0, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1, 0, 0];
+        assert_eq!(Column::decode(&many), None);
+        assert!(Column::decode(&[0, 0, 0]).is_some_and(|column| column.is_empty()));
     }
 
     #[test]

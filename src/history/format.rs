@@ -1,12 +1,13 @@
 //! The types of the history as they are on disk.
 
+use crate::cfg::format::Archives;
 use crate::ids::Fingerprint;
 use crate::trace::module::Binding;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Raised with any change of the types below or of the file's layout.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// A program at one version: the units in it and how it was linked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +22,7 @@ pub struct Program {
     pub binding: Binding,
     /// Units whose objects are not what their records say.
     pub altered: Vec<Fingerprint>,
+    pub archives: Archives,
 }
 
 /// Files with the fingerprints of their content; for a file that is not there
@@ -37,6 +39,8 @@ pub enum Outcome {
     Failed,
     TimedOut,
     Interrupted,
+    /// It ran inside of a harness, which has not said whether it passed.
+    Unjudged,
 }
 
 /// All that is known of one test, apart from its rows.

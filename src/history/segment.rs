@@ -54,7 +54,7 @@ impl Segment {
 
     /// Bytes of its pages that count, as a share of the tests.
     pub fn live_size(&self) -> u64 {
-        self.at.size * self.live as u64 / self.at.count.max(1)
+        self.at.size.saturating_mul(self.live as u64) / self.at.count.max(1)
     }
 
     pub fn index(&self, store: &Store) -> Result<&SegmentIndex, StoreError> {

@@ -14,6 +14,7 @@
 //! as such, never repaired by guessing.
 
 use super::format::{BlobAt, Manifest, VERSION};
+use crate::cfg::format::decompress_bounded;
 use crate::ids::Fingerprint;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -169,7 +170,7 @@ impl Store {
     /// What was appended at a place.
     pub fn read(&self, at: BlobAt) -> Result<Vec<u8>, StoreError> {
         let packed = self.read_packed(at)?;
-        zstd::stream::decode_all(&*packed).map_err(|_| self.damaged("contents"))
+        decompress_bounded(&packed).ok_or_else(|| self.damaged("contents"))
     }
 
     pub fn read_value<T: DeserializeOwned>(&self, at: BlobAt) -> Result<T, StoreError> {

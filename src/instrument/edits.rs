@@ -1,6 +1,7 @@
 //! Insertions into the text, and the order of those that meet at one place.
 
 use super::text::Writer;
+use crate::bytes;
 use crate::cfg::draft::Site;
 use crate::cfg::format::Graph;
 use crate::frontend::Tree;
@@ -105,7 +106,7 @@ impl Edits {
             Site::Landing { start, block, .. } => {
                 // The label itself is the way around the probe, which also
                 // keeps it in use.
-                let name = String::from_utf8_lossy(tree.token_text(start));
+                let name = bytes::to_text(tree.token_text(start));
                 let landing = format!("{}{name}", writer.landing(probe));
                 let text = format!("goto {name};{landing}:{};", writer.probe(probe));
                 self.before(tree, start, block, text);
@@ -117,7 +118,7 @@ impl Edits {
                 self.behind(tree, asm, 0, text);
             }
             Site::AsmJumps { asm, label } => {
-                let name = String::from_utf8_lossy(tree.token_text(label)).into_owned();
+                let name = bytes::to_text(tree.token_text(label)).into_owned();
                 self.rename_in_asm(tree, asm, label, &writer.landing(probe));
                 let landing = format!("{}{name}", writer.landing(probe));
                 let text = format!("{landing}:{};goto {name};", writer.probe(probe));
@@ -253,7 +254,7 @@ impl Edits {
         for edit in &self.0 {
             let offset = edit.offset as usize;
             out.extend(&text[from..offset]);
-            out.extend(edit.text.as_bytes());
+            out.extend(&*bytes::of_text(&edit.text));
             from = offset;
         }
         out.extend(&text[from..]);

@@ -69,28 +69,10 @@ pub fn instrument(
             }
         }
     }
-    add_copies(tree, analysis, &writer, &mut edits);
     redirect_label_addresses(tree, analysis, &writer, &mut edits);
     let mut out = edits.apply(&tree.text);
     writer.postlude(tree, &mut out, probes, record);
     out
-}
-
-/// Puts copies of small procedures behind them, and calls these.
-fn add_copies(
-    tree: &Tree<'_>,
-    analysis: &Analysis,
-    writer: &text::Writer,
-    edits: &mut edits::Edits,
-) {
-    let copied = analysis.procedures.iter().map(|procedure| procedure.is_copied);
-    for ((procedure, calls), is_copied) in tree.procedures.iter().zip(&analysis.small).zip(copied) {
-        let Some(calls) = calls.as_ref().filter(|_| is_copied) else { continue };
-        edits.put_behind(tree, procedure.range.end - 1, writer.copy(tree, procedure));
-        for token in &calls.tokens {
-            edits.prefix(tree, *token, String::from(text::COPY));
-        }
-    }
 }
 
 /// Where the address of a label is taken that a computed goto may jump to, it

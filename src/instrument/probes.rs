@@ -3,7 +3,7 @@
 use super::log::mark_logged;
 use super::returns::{Returns, Trusted};
 use crate::cfg::draft::Site;
-use crate::cfg::format::{Detail, Edge, Granularity, Graph, Node, Noted};
+use crate::cfg::format::{Detail, Edge, Granularity, Graph, Noted};
 use crate::cfg::unit::Analysis;
 use crate::ids::{EdgeId, NodeId, ProbeId};
 use std::collections::BTreeSet;
@@ -22,9 +22,6 @@ pub enum PlainCode {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Code {
     pub plain: PlainCode,
-    /// A copy of a small procedure takes its place where it is called: nothing
-    /// else could be put there when the program is linked or loaded.
-    pub takes_copies: bool,
 }
 
 /// Decides for every edge how it is noted, and numbers the probes of the unit.
@@ -48,9 +45,6 @@ pub fn assign_probes_to(
     }
     if only_entries || detail.counts_entries || only.is_some() {
         is_called.fill(false);
-    }
-    if code.takes_copies && detail == Detail::default() && only.is_none() {
-        mark_copied(analysis, &returns);
     }
     let mut next = 0;
     for (number, graph) in analysis.graphs.iter_mut().enumerate() {
@@ -92,23 +86,6 @@ pub fn assign_probes_to(
         }
     }
     next
-}
-
-/// Says which small procedures the calls of the unit enter a copy of: those that
-/// come from their entry to their end, whatever happens.
-fn mark_copied(analysis: &mut Analysis, returns: &Returns) {
-    let small = analysis.small.iter().zip(&analysis.graphs);
-    for (procedure, (calls, graph)) in analysis.procedures.iter_mut().zip(small) {
-        let goes_through = |(number, node): (usize, &Node)| {
-            let ways = graph.out_edges(NodeId::new(number)).count();
-            node.calls.is_empty() && !node.calls_pointer && ways <= 1
-        };
-        procedure.is_copied = procedure.opaque.is_none()
-            && calls.as_ref().is_some_and(|calls| {
-                calls.others.iter().all(|symbol| returns.symbol(*symbol))
-                    && graph.nodes.iter().enumerate().all(goes_through)
-            });
-    }
 }
 
 /// Procedures whose calls say when they are entered: the nodes that call them

@@ -2,7 +2,7 @@
 
 use crate::frontend::Tree;
 use crate::frontend::lex::PragmaAt;
-use crate::frontend::tree::{Procedure, Range};
+use crate::frontend::tree::Range;
 use crate::ids::{Fingerprint, ProbeId};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
@@ -25,9 +25,6 @@ const LOG_FUNCTIONS: &str = "\
 
 /// Bytes of a record per asm statement, so that no literal gets too long.
 const ASM_CHUNK: usize = 1000;
-
-/// What the names of copies begin with.
-pub const COPY: &str = "__edgewise_c_";
 
 /// What a probe is made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -143,19 +140,6 @@ impl Writer {
              __atomic_exchange_n(&{map}[{index}],1,0)?({note},0):0;",
             again.0
         )
-    }
-
-    /// A procedure once more, on one line, for the calls of the unit.
-    pub fn copy(&self, tree: &Tree<'_>, procedure: &Procedure) -> String {
-        let mut text = String::from(" static __inline__ __attribute__((__unused__))");
-        for token in procedure.range.start..procedure.range.end {
-            let is_name = tree.tokens.all[token as usize].name == procedure.name;
-            let is_declared = is_name && token < procedure.body_range.start;
-            text.push(' ');
-            text.push_str(if is_declared { COPY } else { "" });
-            text.push_str(&String::from_utf8_lossy(tree.token_text(token)));
-        }
-        text
     }
 
     pub fn label(&self, probe: ProbeId) -> String {

@@ -5,7 +5,7 @@ use super::sarif::{self, Finding, Rule};
 use super::style::Style;
 use super::text::{counted, ranges};
 use crate::ids::FpHasher;
-use crate::select::gaps::{Gap, Kind};
+use crate::select::gaps::{Change, Gap, Kind};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -18,26 +18,33 @@ struct Group<'g> {
     file: &'g str,
     procedure: &'g str,
     kind: Kind,
+    change: Change,
     lines: BTreeSet<u32>,
     text: &'g str,
     never: &'g str,
 }
 
+/// What gaps have in common that are told as one: file, first line, procedure, kind, change, and
+/// what never happens.
+type Key<'g> = (&'g str, u32, &'g str, Kind, Change, &'g str);
+
 fn groups(gaps: &[Gap]) -> Vec<Group<'_>> {
-    let mut groups: BTreeMap<(&str, u32, &str, Kind, &str), Group<'_>> = BTreeMap::new();
-    let mut first: BTreeMap<(&str, &str, Kind), u32> = BTreeMap::new();
+    let mut groups: BTreeMap<Key<'_>, Group<'_>> = BTreeMap::new();
+    let mut first: BTreeMap<(&str, &str, Kind, Change), u32> = BTreeMap::new();
     for gap in gaps {
-        let Gap { file, line, procedure, kind, text, never } = gap;
+        let Gap { file, line, procedure, kind, change, text, never } = gap;
         let never = never.as_deref().unwrap_or_default();
         // Ways out of code are told one by one.
         let start = match kind {
             Kind::Branch => *line,
-            _ => *first.entry((file, procedure, *kind)).or_insert(*line),
+            _ => *first.entry((file, procedure, *kind, *change)).or_insert(*line),
         };
-        let group = groups.entry((file, start, procedure, *kind, never)).or_insert_with(|| Group {
+        let key = (file.as_str(), start, procedure.as_str(), *kind, *change, never);
+        let group = groups.entry(key).or_insert_with(|| Group {
             file,
             procedure,
             kind: *kind,
+            change: *change,
             lines: BTreeSet::new(),
             text,
             never,
@@ -50,12 +57,38 @@ fn groups(gaps: &[Gap]) -> Vec<Group<'_>> {
 impl Group<'_> {
     fn what(&self) -> String {
         let Self { procedure, text, never, .. } = self;
-        match self.kind {
-            Kind::Procedure => format!("{procedure} is new or changed, and no test enters it"),
-            Kind::Code => format!("new or changed in {procedure}, and no test reaches it"),
-            Kind::Branch => {
-                format!("new or changed in {procedure}, and in no test `{text}` {never}")
+        let why = match self.change {
+            Change::Edited => "new or changed",
+            Change::Meaning => "a macro, type or declaration that it uses changed",
+        };
+        match (self.kind, self.change) {
+            (Kind::Procedure, Change::Edited) => {
+                format!("{procedure} is {why}, and no test enters it")
             }
+            (Kind::Procedure, Change::Meaning) => {
+                format!("no test enters {procedure}, and {why}")
+            }
+            (Kind::Code, Change::Edited) => {
+                format!("{why} in {procedure}, and no test reaches it")
+            }
+            (Kind::Code, Change::Meaning) => {
+                format!("no test reaches this code of {procedure}, and {why}")
+            }
+            (Kind::Branch, Change::Edited) => {
+                format!("{why} in {procedure}, and in no test `{text}` {never}")
+            }
+            (Kind::Branch, Change::Meaning) => {
+                format!("in no test `{text}` {never} in {procedure}, and {why}")
+            }
+        }
+    }
+
+    /// A few words for an annotation.
+    fn title(&self) -> &'static str {
+        match self.kind {
+            Kind::Procedure => "no test enters this function",
+            Kind::Code => "no test reaches this code",
+            Kind::Branch => "no test takes this branch",
         }
     }
 
@@ -100,7 +133,7 @@ pub fn says(gap: &Gap) -> String {
     let Gap { procedure, text, never, .. } = gap;
     match gap.kind {
         Kind::Procedure => format!("no test enters {procedure}"),
-        Kind::Code => String::from("no test reaches this"),
+        Kind::Code => format!("no test reaches `{text}`"),
         Kind::Branch => {
             format!("in no test `{text}` {}", never.as_deref().unwrap_or("goes this way"))
         }
@@ -140,7 +173,7 @@ pub fn github(gaps: &[Gap]) -> String {
     for group in groups(gaps) {
         for lines in group.runs() {
             let place = Some((group.file, Some(lines)));
-            let title = "no test reaches this";
+            let title = group.title();
             let message = &group.what();
             out.push_str(&Annotation { level: "warning", place, title, message }.line());
         }
@@ -155,6 +188,7 @@ pub fn sarif(gaps: &[Gap]) -> Value {
         let parts = [group.file, group.procedure, group.text, group.never];
         parts.iter().for_each(|part| id.str(part));
         id.number(group.kind as u64);
+        id.number(group.change as u64);
         let lines = group.runs();
         Finding {
             rule: group.kind as usize,

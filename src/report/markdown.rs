@@ -6,6 +6,7 @@ use super::results::{Fate, TestResult};
 use super::shadow::Shadow;
 use super::text::{self, counted, one_line, ranges, short};
 use super::{Report, time};
+use crate::bytes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Duration;
@@ -28,7 +29,7 @@ const NAMED: usize = 20;
 /// What is selected, and why.
 pub fn selection(report: &Report) -> String {
     let selected = report.selected_count();
-    let total = counted(selected + report.skipped.len(), "test");
+    let total = counted(report.total(), "test");
     let mut out = match selected {
         0 => format!("## edgewise: no test is affected, of {total}\n"),
         _ => format!("## edgewise: {selected} of {total} selected\n"),
@@ -95,7 +96,7 @@ pub fn results(results: &[TestResult], report: Option<&Report>, shadow: Option<&
     }
     if let Some(report) = report {
         let selected = report.selected_count();
-        let total = counted(report.selected_count() + report.skipped.len(), "test");
+        let total = counted(report.total(), "test");
         let _ = writeln!(out, "\n### {selected} of {total} selected");
         out.push_str(&saved(report));
         let run: BTreeSet<&str> = results
@@ -145,19 +146,23 @@ fn saved(report: &Report) -> String {
     let passed_over = report.passed_over();
     let passed_over = report.skipped.iter().filter(|name| passed_over.contains(name.as_str()));
     let passed_over = passed_over.count();
-    let mut out = match (report.skipped.len(), passed_over) {
-        (0, _) => return String::new(),
-        (skipped, 0) => format!("\n{} safely skipped", counted(skipped, "test")),
+    let mut out = String::new();
+    if !report.run_anyway.is_empty() {
+        let count = counted(report.run_anyway.len(), "test");
+        let _ = writeln!(out, "\n{count} that no change can affect ran as well (`--all`).");
+    }
+    match (report.skipped.len(), passed_over) {
+        (0, _) => return out,
+        (skipped, 0) => {
+            let _ = write!(out, "\n{} safely skipped", counted(skipped, "test"));
+        }
         (skipped, some) => {
             let skipped = counted(skipped, "test");
-            format!("\n{skipped} skipped, {some} of them because `[exclude]` says so")
+            let _ = write!(out, "\n{skipped} skipped, {some} of them because `[exclude]` says so");
         }
-    };
-    let (saved, all) = report.time_saved();
-    if !saved.is_zero() {
-        let [saved, all] = [saved, all].map(time::span);
-        let _ =
-            write!(out, ": {saved} saved, of the {all} that all of them took when they last ran");
+    }
+    if let Some(saved) = report.saved() {
+        let _ = write!(out, ": {saved}");
     }
     out.push_str(".\n");
     out
@@ -384,7 +389,7 @@ fn backticks(text: &str) -> usize {
 
 /// A text as code within a line.
 fn code(text: &str) -> String {
-    let text = short(&one_line(text));
+    let text = short(&bytes::shown(&one_line(text)));
     let fence = "`".repeat(backticks(&text) + 1);
     let ends = |c| text.starts_with(c) || text.ends_with(c);
     // One space on each side is not part of it.
@@ -410,7 +415,7 @@ fn one_line_with_tabs(line: &str) -> String {
 
 /// A name within HTML.
 fn html(text: &str) -> String {
-    let text = short(&one_line(text));
+    let text = short(&bytes::shown(&one_line(text)));
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

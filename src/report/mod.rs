@@ -36,6 +36,8 @@ pub struct Report {
     /// Names in the order of the suite, with reasons.
     pub selected: Vec<(String, Vec<Reason>)>,
     pub skipped: Vec<String>,
+    /// Tests that no change can affect and that run all the same.
+    pub run_anyway: Vec<String>,
     /// Changes in excluded code, which select nobody.
     pub excluded: Vec<ExcludedChange>,
     /// Selected tests that did not fit into the budget.
@@ -78,11 +80,33 @@ impl Report {
         self.selected.len() + self.cut.len() + self.left_out.len()
     }
 
-    /// What the skipped tests took when they last ran, and what all of them did.
+    /// How many tests there are.
+    pub fn total(&self) -> usize {
+        self.selected_count() + self.skipped.len() + self.run_anyway.len()
+    }
+
+    /// Notes which of the tests that no change can affect run all the same.
+    pub fn run_anyway(&mut self, is_run: impl Fn(&str) -> bool) {
+        let skipped = std::mem::take(&mut self.skipped).into_iter();
+        (self.run_anyway, self.skipped) = skipped.partition(|name| is_run(name));
+    }
+
+    /// The sum of what the skipped tests took when they last ran, and that of all tests.
     pub fn time_saved(&self) -> (Duration, Duration) {
         let skipped = self.skipped.iter().filter_map(|name| self.durations_skipped.get(name));
-        let skipped: Duration = skipped.sum();
-        (skipped, skipped + self.durations.values().sum::<Duration>())
+        let all = self.durations.values().chain(self.durations_skipped.values());
+        (skipped.sum(), all.sum())
+    }
+
+    /// A sentence about that, without its full stop, if anything is saved.
+    pub fn saved(&self) -> Option<String> {
+        let (saved, all) = self.time_saved();
+        let [shown, of] = [saved, all].map(time::span);
+        (!saved.is_zero()).then(|| {
+            format!(
+                "saved {shown} of {of} of test time (the sum of the last run times of all tests)"
+            )
+        })
     }
 
     /// Tests that run excluded code which changed.

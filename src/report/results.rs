@@ -37,6 +37,8 @@ pub enum Fate {
     /// No change can affect it.
     NotSelected,
     Interrupted,
+    /// Only its harness can run it, or say whether it passed.
+    Unjudged,
 }
 
 impl From<Outcome> for Fate {
@@ -47,6 +49,7 @@ impl From<Outcome> for Fate {
             Outcome::Failed => Self::Failed,
             Outcome::TimedOut => Self::TimedOut,
             Outcome::Interrupted => Self::Interrupted,
+            Outcome::Unjudged => Self::Unjudged,
         }
     }
 }
@@ -65,6 +68,7 @@ impl Fate {
             Self::Disabled => "disabled",
             Self::NotSelected => "not-selected",
             Self::Interrupted => "interrupted",
+            Self::Unjudged => "left-to-its-harness",
         }
     }
 }

@@ -1,5 +1,6 @@
 //! SARIF 2.1.0, the format of OASIS for results of analyses.
 
+use crate::bytes;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -106,7 +107,7 @@ pub fn runs(lines: &BTreeSet<u32>) -> Vec<(u32, u32)> {
 /// A path as part of an address.
 fn encoded(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
-    for byte in path.bytes() {
+    for byte in bytes::of_text(path).iter().copied() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
                 out.push(char::from(byte));

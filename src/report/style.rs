@@ -1,6 +1,7 @@
 //! How text for people looks: few colours, none of which says anything that the words
 //! do not say, and nothing in it that a terminal would take for a command.
 
+use crate::bytes;
 use std::fmt::Write;
 
 /// Whether text is coloured. Without colour, every method gives back what it was given.
@@ -111,6 +112,9 @@ pub fn visible(text: &str) -> String {
         }
         match c {
             '\n' | '\t' => out.push(c),
+            _ if bytes::stands_for(c).is_some() => {
+                out.push_str(&bytes::shown(c.encode_utf8(&mut [0; 4])));
+            }
             _ if c.is_control() || turns(c) => {
                 let _ = write!(out, "{}", c.escape_default());
             }

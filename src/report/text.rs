@@ -16,12 +16,17 @@ pub struct Group<'r> {
     pub reasons: String,
 }
 
-/// The selected tests in groups, in the order of the suite.
+/// The selected tests in groups, in the order of the suite. Reasons that read alike are one,
+/// whichever programs they come from.
 pub fn groups(report: &Report) -> Vec<Group<'_>> {
     let mut groups: Vec<(&Vec<Reason>, Vec<&str>)> = Vec::new();
     let mut places: FxHashMap<&Vec<Reason>, usize> = FxHashMap::default();
+    let mut by_text: FxHashMap<BTreeSet<String>, usize> = FxHashMap::default();
     for (name, reasons) in &report.selected {
-        let place = *places.entry(reasons).or_insert(groups.len());
+        let place = *places.entry(reasons).or_insert_with(|| {
+            let text = reasons.iter().map(reason).collect();
+            *by_text.entry(text).or_insert(groups.len())
+        });
         match groups.get_mut(place) {
             Some((_, names)) => names.push(name),
             None => groups.push((reasons, vec![name])),
@@ -82,17 +87,23 @@ pub fn ranges(numbers: &BTreeSet<u32>) -> String {
 pub fn summary(report: &Report) -> String {
     let selected = report.selected_count();
     let skipped = report.skipped.len();
-    let total = selected + skipped;
+    let total = report.total();
     let passed_over = report.passed_over();
     let passed_over = report.skipped.iter().filter(|name| passed_over.contains(name.as_str()));
     let skipped = match passed_over.count() {
         0 => format!("{skipped} safely skipped"),
         some => format!("{skipped} skipped, {some} of them because [exclude] says so"),
     };
-    let mut out = if selected == 0 {
-        format!("no test is affected: all {skipped}\n")
-    } else {
-        format!("{selected} of {total} tests selected, {skipped}\n")
+    let mut out = match (selected, report.run_anyway.len()) {
+        (0, 0) => format!("no test is affected: all {skipped}\n"),
+        (0, more) if more == total => format!("no test is affected; --all runs all {total}\n"),
+        (_, 0) => format!("{selected} of {total} tests selected, {skipped}\n"),
+        (_, more) if report.skipped.is_empty() => {
+            format!("{selected} of {total} tests selected; --all runs the other {more} as well\n")
+        }
+        (_, more) => {
+            format!("{selected} of {total} tests selected, {skipped}; --all runs {more} more\n")
+        }
     };
     out.push_str(&excluded(report));
     out.push_str(&missing(report));

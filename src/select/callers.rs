@@ -23,6 +23,9 @@ pub trait Calls {
         procedure: ProcIx,
         way: Option<&Way<'_>>,
     ) -> Vec<String>;
+
+    /// Tests that ran a unit, by a program with it that they ran.
+    fn programs(&self, unit: Fingerprint, tests: &[TestId]) -> Vec<(String, Vec<TestId>)>;
 }
 
 /// What one test did.
@@ -51,6 +54,16 @@ struct ProcedureCalls {
 }
 
 impl UnitCalls {
+    /// Whether every number is in range; false only for what was tampered with.
+    pub fn is_sound(&self) -> bool {
+        let mut calls = self.procedures.iter().flat_map(|procedure| &procedure.calls);
+        calls.all(|name| (*name as usize) < self.names.len())
+    }
+
+    pub fn has(&self, procedure: ProcIx) -> bool {
+        procedure.ix() < self.procedures.len()
+    }
+
     pub fn of(index: &UnitIndex) -> Self {
         let mut names = Vec::new();
         let mut places: FxHashMap<u32, u32> = FxHashMap::default();

@@ -58,6 +58,12 @@ pub fn edge_reason(
             let what = culprit(graph.node(graph.edge(reject.edge).from));
             reason.because = format!("{what}, and its signature or attributes with it");
         }
+        (Because::Node, _) => {
+            let is_known = unit.procedure(old.procedure).opaque.is_none();
+            if let Some(why) = successor.procedure(new).opaque.as_ref().filter(|_| is_known) {
+                reason.because = format!("this function cannot be analysed any more: {why}");
+            }
+        }
         _ => {}
     }
     reason

@@ -195,10 +195,11 @@ impl<'a> ProgramSelection<'a> {
             let is_excluded = self.walk.is_excluded(pair);
             if self.options.wants_pairs && place >= self.judged && !is_excluded {
                 for (reason, tests) in &dangers {
-                    let reason = Reason::Edge(Arc::new(reason.clone()));
-                    for test in tests {
-                        if let Some(known) = self.outcome.selected.get_mut(test) {
-                            known.push(reason.clone());
+                    for (reason, tests) in self.told(pair, reason, tests) {
+                        for test in &tests {
+                            if let Some(known) = self.outcome.selected.get_mut(test) {
+                                known.push(reason.clone());
+                            }
                         }
                     }
                 }
@@ -336,22 +337,60 @@ impl<'a> ProgramSelection<'a> {
         let passed: Vec<bool> =
             (0..reasons.len()).map(|place| self.is_passed(pair, graph, place)).collect();
         for ((reason, tests), is_passed) in reasons.into_iter().zip(tests).zip(passed) {
-            if !is_passed {
-                self.outcome.dangerous.push(reason.clone());
+            if is_passed {
+                self.select_all(&tests, Reason::Edge(Arc::new(reason)), is_passed);
+                continue;
             }
-            self.select_all(&tests, Reason::Edge(Arc::new(reason)), is_passed);
+            for (told, tests) in self.told(pair, &reason, &tests) {
+                self.select_all(&tests, told, is_passed);
+            }
+            self.outcome.dangerous.push(reason);
         }
     }
 
+    /// The reason for tests of this program, and for tests that ran its code in another
+    /// program: these get the calls of the program that they ran.
+    fn told(
+        &self,
+        pair: ProcPair,
+        reason: &EdgeReason,
+        tests: &[TestId],
+    ) -> Vec<(Reason, Vec<TestId>)> {
+        let (own, mut others): (Vec<TestId>, Vec<TestId>) =
+            tests.iter().partition(|test| self.ran_this(**test));
+        let mut told = vec![(reason.clone(), own)];
+        let unit = self.comparison.old.unit(pair.0.unit).fingerprint();
+        if !others.is_empty() {
+            for (program, tests) in self.options.calls.programs(unit, &others) {
+                let asked = tests.iter().find(|test| self.options.asked.contains(test));
+                let chain = self.calls_of(&program, pair, asked.or(tests.first()).copied());
+                others.retain(|test| tests.binary_search(test).is_err());
+                told.push((EdgeReason { program, chain, ..reason.clone() }, tests));
+            }
+        }
+        let alone = vec![reason.procedure.clone()];
+        told.push((EdgeReason { chain: alone, ..reason.clone() }, others));
+        told.retain(|(_, tests)| !tests.is_empty());
+        told.into_iter().map(|(reason, tests)| (Reason::Edge(Arc::new(reason)), tests)).collect()
+    }
+
+    /// Whether a test ran this program. The rows of a unit are those of all programs that
+    /// have it.
+    fn ran_this(&self, test: TestId) -> bool {
+        self.comparison.tests.binary_search(&test).is_ok()
+    }
+
     /// A reason for each rejected edge of a pair, with the tests that are selected for it.
-    /// They share it, so the calls in it are those of one of them: of the test that is asked
-    /// about, or of the first.
+    /// They share it, so the calls in it are those of one of them that ran this program: of the
+    /// test that is asked about, or of the first.
     fn reasons(&self, pair: ProcPair, tests: &[Vec<TestId>]) -> Vec<EdgeReason> {
         let graph = &self.walk.graphs[&pair];
         let mut chains: FxHashMap<Option<TestId>, Vec<String>> = FxHashMap::default();
         let asked = self.options.asked;
         let reason = |(reject, tests): (_, &Vec<TestId>)| {
-            let own = tests.iter().find(|test| asked.contains(test)).or(tests.first()).copied();
+            let mut own = tests.iter().copied().filter(|test| self.ran_this(*test)).peekable();
+            let first = own.peek().copied();
+            let own = own.find(|test| asked.contains(test)).or(first);
             let chain = chains.entry(own).or_insert_with(|| self.chain(pair, own)).clone();
             let reason = explain::edge_reason(&self.comparison.old, self.new, pair, reject);
             EdgeReason { chain, ..reason }
@@ -412,16 +451,20 @@ impl<'a> ProgramSelection<'a> {
         by_verdict
     }
 
+    /// The calls that lead to a procedure in a program, as a test came there.
+    fn calls_of(&self, program: &str, pair: ProcPair, test: Option<TestId>) -> Vec<String> {
+        let unit = self.comparison.old.unit(pair.0.unit).fingerprint();
+        let took = |test| move |unit, procedure| self.matrix.took(test, unit, procedure);
+        let took = test.map(|test| (test, took(test)));
+        let way = took.as_ref().map(|(test, took)| Way { test: *test, took });
+        self.options.calls.chain(program, unit, pair.0.procedure, way.as_ref())
+    }
+
     /// The calls that lead to a procedure: as the walk found it, or as a test came there.
     fn chain(&self, pair: ProcPair, test: Option<TestId>) -> Vec<String> {
         let program = &self.comparison.old;
         if !self.options.algorithm.follows_calls() {
-            let unit = program.unit(pair.0.unit).fingerprint();
-            let took = |test| move |unit, procedure| self.matrix.took(test, unit, procedure);
-            let took = test.map(|test| (test, took(test)));
-            let way = took.as_ref().map(|(test, took)| Way { test: *test, took });
-            let calls = self.options.calls;
-            return calls.chain(&program.path, unit, pair.0.procedure, way.as_ref());
+            return self.calls_of(&program.path, pair, test);
         }
         let callers: FxHashMap<ProcPair, Option<ProcPair>> =
             self.walk.opened.iter().copied().collect();

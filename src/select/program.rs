@@ -13,7 +13,7 @@ use super::rule::Rule;
 use super::unreached::{self, Unreached};
 use super::version::{ProcRef, ProgramVersion, UnitVersion};
 use super::walk::Status;
-use crate::cfg::format::UnitKey;
+use crate::cfg::format::{UnitIndex, UnitKey};
 use crate::history::carry::EntityMap;
 use crate::ids::{Fingerprint, ProcIx, TestId, UnitIx};
 use crate::trace::module::LOOK_UPS;
@@ -114,9 +114,12 @@ pub struct Analysed {
 
 /// What is known about the world around the programs.
 pub trait Outside {
-    /// Whether code that is not analysed, in a process of this program, may
-    /// use or define a name.
-    fn knows(&self, program: &Comparison, name: &str) -> bool;
+    /// Whether code that is not analysed, in a process of this program, may use a name
+    /// that the program defines.
+    fn uses(&self, program: &Comparison, name: &str) -> bool;
+
+    /// Whether such code may define a name that the program uses, and is there already.
+    fn provides(&self, program: &Comparison, name: &str) -> bool;
 
     /// Whether such code, in a process of a test, looks up names while it runs.
     fn looks_up(&self, test: TestId) -> bool;
@@ -140,8 +143,13 @@ pub fn compare(
         };
         let changed = changed_definitions(comparisons, comparison, options.exclusion);
         let mut wholes = whole_program_changes(&comparison.old, new);
-        wholes.extend(changes_seen_outside(comparison, &changed, outside));
-        wholes.extend(link::changes_of_membership(comparison, new, outside));
+        // What a source defines and uses that does not parse is not known: all else that seems
+        // to have changed may follow from that.
+        let is_unparsed = wholes.iter().any(|(rule, _)| *rule == Rule::Unparsed);
+        if !is_unparsed {
+            wholes.extend(changes_seen_outside(comparison, &changed, outside));
+            wholes.extend(link::changes_of_membership(comparison, new, &changed, outside));
+        }
         for (by, what) in &wholes {
             outcome.select_all(comparison, *by, what);
         }
@@ -150,7 +158,7 @@ pub fn compare(
             outcome.select_all(comparison, Rule::ChangedFile, what);
         }
         let is_selected = !wholes.is_empty();
-        if let Some(what) = changed.seen_by_look_up() {
+        if let Some(what) = changed.seen_by_look_up().filter(|_| !is_unparsed) {
             outcome.select_those_who_look_up(comparison, what, outside);
         }
         let mut program =
@@ -298,9 +306,7 @@ fn whole_program_changes(old: &ProgramVersion, new: &ProgramVersion) -> Vec<(Rul
             found.push((Rule::Flags, format!("{source} is compiled with other flags, files that these or asm name, or another compiler")));
         }
         if unit.index.composition != successor.index.composition {
-            let what =
-                format!("{source}: sections, constructors, aliases, weak symbols or asm changed");
-            found.push((Rule::Composition, what));
+            found.push(change_of_composition(&unit.index, &successor.index));
         }
         if unit.index.untouched.is_some() || successor.index.untouched.is_some() {
             let what = format!("{source} changed, and it is not instrumented");
@@ -312,11 +318,51 @@ fn whole_program_changes(old: &ProgramVersion, new: &ProgramVersion) -> Vec<(Rul
         let is_new = !known.contains(&unit.index.key);
         if is_new && unit.index.composition != empty_composition() {
             let source = &unit.index.key.source;
-            let what = format!("{source} is new and acts on the whole program");
-            found.push((Rule::Composition, what));
+            found.push(match unit.index.problems.first() {
+                Some(problem) => (Rule::Unparsed, not_parsed(problem)),
+                None => {
+                    let what = format!("{source} is new and acts on the whole program");
+                    (Rule::Composition, what)
+                }
+            });
         }
     }
     found
+}
+
+/// What to say of a unit that acts on the whole program in another way than before.
+fn change_of_composition(before: &UnitIndex, after: &UnitIndex) -> (Rule, String) {
+    let source = &after.key.source;
+    // Only the line may have changed where the cause is the same.
+    let cause = |problem: &str| problem.split_once(": ").map(|(_, cause)| cause.to_string());
+    let mut known: Vec<_> = before.problems.iter().map(|problem| cause(problem)).collect();
+    let new = after.problems.iter().find(|problem| {
+        let place = known.iter().position(|known| *known == cause(problem));
+        place.map(|place| known.remove(place)).is_none()
+    });
+    if let Some(problem) = new {
+        return (Rule::Unparsed, not_parsed(problem));
+    }
+    let what = "sections, constructors, aliases, weak symbols or asm changed";
+    match (before.problems.first(), after.problems.first()) {
+        (_, Some(problem)) => {
+            let what = format!("{source}: {what}, or code that does not parse ({problem})");
+            (Rule::Composition, what)
+        }
+        (Some(problem), None) => {
+            let place = problem.split_once(": ").map_or(problem.as_str(), |(place, _)| place);
+            (Rule::Unparsed, format!("{place}: parses now, and did not before"))
+        }
+        (None, None) => (Rule::Composition, format!("{source}: {what}")),
+    }
+}
+
+/// `file:line: why` in the words of a reason.
+fn not_parsed(problem: &str) -> String {
+    match problem.split_once(": ") {
+        Some((place, why)) => format!("{place}: does not parse: {why}"),
+        None => format!("{problem}: does not parse"),
+    }
 }
 
 /// A name of the program that its objects use beside what their sources say, in one
@@ -351,7 +397,7 @@ fn changes_seen_outside(
         if let Some(looks_up) = looks_up {
             let what = format!("{what}, and the program looks up names by {looks_up}");
             found.push((Rule::UnanalysedCode, what));
-        } else if outside.knows(comparison, name) {
+        } else if outside.uses(comparison, name) {
             let what = format!("{what}, and code that is not analysed uses that name");
             found.push((Rule::UnanalysedCode, what));
         }

@@ -115,28 +115,47 @@ impl Reason {
     }
 }
 
-/// A unit may be part of several programs, and each tells of it with its own calls: where a program
-/// that the test ran says so, the others need not.
-pub fn keep_own(reasons: &mut Vec<Reason>, is_own: impl Fn(&str) -> bool) {
-    let place = |reason: &EdgeReason| {
-        let EdgeReason { procedure, from, edge, old, new, .. } = reason.clone();
-        (procedure, from, edge, old, new)
-    };
-    let edges = || {
-        reasons.iter().filter_map(|reason| match reason {
-            Reason::Edge(edge) => Some(edge),
+/// What a reason is about, whichever program tells of it.
+#[derive(PartialEq, Eq, Hash)]
+enum About<'r> {
+    Edge(&'r str, &'r SourceLine, &'r str, &'r SourceLine, Option<&'r SourceLine>, &'r str),
+    Procedure(&'r str, &'r SourceLine, Option<&'r SourceLine>),
+}
+
+impl Reason {
+    /// The program that tells of code that changed, and what it is about.
+    fn told_by(&self) -> Option<(&str, About<'_>)> {
+        match self {
+            Self::Edge(edge) => {
+                let EdgeReason { procedure, from, edge: label, old, new, because, .. } = &**edge;
+                let about = About::Edge(procedure, from, label, old, new.as_ref(), because);
+                Some((&edge.program, about))
+            }
+            Self::Procedure { program, procedure, old, new } => {
+                Some((program, About::Procedure(procedure, old, Some(new))))
+            }
+            Self::ProcedureGone { program, procedure, old } => {
+                Some((program, About::Procedure(procedure, old, None)))
+            }
             _ => None,
-        })
-    };
-    if edges().all(|reason| is_own(&reason.program)) {
-        return;
+        }
     }
-    let own: FxHashSet<_> =
-        edges().filter(|reason| is_own(&reason.program)).map(|reason| place(reason)).collect();
-    reasons.retain(|reason| match reason {
-        Reason::Edge(edge) => is_own(&edge.program) || !own.contains(&place(edge)),
-        _ => true,
+}
+
+/// Keeps the reasons that are to be told. A unit may be part of several programs, and each
+/// tells of it with its own calls: one of them is enough, and that is one which the test ran.
+pub fn keep_own(reasons: &mut Vec<Reason>, is_own: impl Fn(&str) -> bool) {
+    let all = || reasons.iter().map(|reason| reason.told_by());
+    let own: FxHashSet<About<'_>> =
+        all().flatten().filter(|(program, _)| is_own(program)).map(|(_, about)| about).collect();
+    let mut seen = FxHashSet::default();
+    let kept = all().map(|told| match told {
+        Some((program, about)) => (is_own(program) || !own.contains(&about)) && seen.insert(about),
+        None => true,
     });
+    let kept: Vec<bool> = kept.collect();
+    let mut kept = kept.into_iter();
+    reasons.retain(|_| kept.next() == Some(true));
 }
 
 /// Keeps each reason once, in their order.
@@ -178,5 +197,9 @@ mod tests {
         assert_eq!(kept(all), [new, mine, elsewhere.clone()]);
         // Nothing else says why.
         assert_eq!(kept(vec![elsewhere.clone()]), [elsewhere]);
+        let twice = vec![edge("mine", 1), edge("mine too", 1)];
+        let mut once = twice.clone();
+        keep_own(&mut once, |_| true);
+        assert_eq!(once, twice[..1], "two programs tell of one change");
     }
 }

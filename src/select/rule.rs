@@ -15,6 +15,7 @@ pub enum Rule {
     Procedure,
     Flags,
     Composition,
+    Unparsed,
     Link,
     UnanalysedCode,
     NotInstrumented,
@@ -60,6 +61,7 @@ impl Rule {
             Self::Composition => {
                 "what acts on a program without being named: sections, constructors, aliases, weak names, asm"
             }
+            Self::Unparsed => "a source that does not parse, or did not parse before",
             Self::Link => "the link command, linker scripts, or what is linked without a record",
             Self::UnanalysedCode => {
                 "a definition that code which is not analysed uses, or may look up by its name"
@@ -106,6 +108,7 @@ impl Rule {
             Self::Signature | Self::Gone | Self::Procedure => "the tests that entered it",
             Self::Flags
             | Self::Composition
+            | Self::Unparsed
             | Self::Link
             | Self::UnanalysedCode
             | Self::NotInstrumented => "the tests that ran a program with it",

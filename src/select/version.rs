@@ -2,7 +2,7 @@
 //! only when asked for.
 
 use crate::cfg::format::{
-    FormatError, Graph, Part, ProcedureIndex, RawRecord, Symbol, UnitIndex, UnitRecord,
+    Archives, FormatError, Graph, Part, ProcedureIndex, RawRecord, Symbol, UnitIndex, UnitRecord,
 };
 use crate::history::format::Program;
 use crate::ids::{Fingerprint, ProcIx, UnitIx};
@@ -159,6 +159,9 @@ pub struct ProgramVersion {
     pub binding: Binding,
     /// Units whose objects are not what their records say.
     pub altered: Vec<Fingerprint>,
+    pub archives: Box<Archives>,
+    /// All its units were read.
+    pub is_whole: bool,
     /// Names that the linker leads elsewhere, but in the units that define them.
     wrapped: FxHashSet<String>,
     globals: FxHashMap<String, ProcRef>,
@@ -182,10 +185,23 @@ impl ProgramVersion {
                 }
             }
         }
-        let Program { path, link, outside_names, binding, altered, .. } = program;
+        let is_whole = program.units.len() <= units.len();
+        let Program { path, link, outside_names, binding, altered, archives, .. } = program;
         let wrapped = outside_names.iter().filter_map(|name| name.strip_prefix("__wrap_"));
         let wrapped = wrapped.map(String::from).collect();
-        Self { path, link, units, outside_names, binding, altered, wrapped, globals, others }
+        Self {
+            path,
+            link,
+            units,
+            outside_names,
+            binding,
+            altered,
+            archives: Box::new(archives),
+            is_whole,
+            wrapped,
+            globals,
+            others,
+        }
     }
 
     /// Whether it counts for a name in which unit it is defined.

@@ -5,6 +5,7 @@
 use super::judgement::Judgement;
 use super::tool::Place;
 use super::{Change, SuiteError, TestCase, TestCommand, Variable};
+use crate::bytes;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -53,9 +54,10 @@ pub fn read(place: &Place) -> Result<Vec<TestCase>, SuiteError> {
     let mut tests = Vec::new();
     let mut todo = vec![PathBuf::new()];
     while let Some(inside) = todo.pop() {
-        let Ok(makefile) = fs_err::read_to_string(top.join(&inside).join("Makefile")) else {
+        let Ok(makefile) = fs_err::read(top.join(&inside).join("Makefile")) else {
             return Err(place.error(format!("{} has no Makefile", inside.display())));
         };
+        let makefile = bytes::to_text(&makefile);
         if !makefile.lines().take(3).any(|line| line.contains(GENERATED)) {
             if inside.as_os_str().is_empty() {
                 return Err(place.error("its Makefile is not one of automake"));
@@ -94,8 +96,10 @@ impl Directory<'_> {
         };
         let answer = ask(&[&make[..], &["-s", "edgewise-facts"]].concat())?;
         let facts = Facts::parse(&answer);
-        let below =
-            facts.words("SUBDIRS").filter(|name| *name != ".").map(|name| self.inside.join(name));
+        let below = facts
+            .words("SUBDIRS")
+            .filter(|name| *name != ".")
+            .map(|name| self.inside.join(bytes::path(name)));
         let below = below.collect();
         let mut tests = Vec::new();
         if facts.words("TEST_LOGS").next().is_some() {
@@ -118,7 +122,7 @@ impl Directory<'_> {
     }
 
     fn name(&self, test: &str) -> String {
-        self.inside.join(test).to_string_lossy().into_owned()
+        bytes::name(self.inside.join(bytes::path(test)))
     }
 
     /// The harness with a log and a driver for each test.
@@ -223,11 +227,9 @@ impl<'a> Facts<'a> {
     fn environment(&self) -> Vec<Variable> {
         let mut changes: Vec<Variable> = Vec::new();
         let ours: HashMap<String, String> = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .map(|(name, value)| (bytes::name(name), bytes::name(value)))
             .collect();
-        // What is not text is neither ours to compare nor the Makefile's to say.
-        let exported = self.exported.iter().filter(|(_, value)| !value.contains('\u{fffd}'));
-        for (name, value) in exported {
+        for (name, value) in &self.exported {
             if ours.get(*name).map(String::as_str) != Some(value) {
                 let change = Change::Set(value.to_string());
                 changes.push(Variable { name: name.to_string(), change });

@@ -11,7 +11,7 @@ pub struct Batch {
 }
 
 /// Where the names of those cases go that are to run.
-const CASES: &str = "{cases}";
+pub const ALL_CASES: &str = "{cases}";
 
 /// Puts those together that run in one process.
 pub fn batches(tests: &[TestCase]) -> Vec<Batch> {
@@ -29,7 +29,7 @@ pub fn batches(tests: &[TestCase]) -> Vec<Batch> {
         let names = batch.members.iter().filter_map(|member| tests[*member].case.as_deref());
         let names: Vec<String> = names.map(quoted).collect();
         if let TestCommand::Shell(command) = &batch.test.command {
-            batch.test.command = TestCommand::Shell(command.replace(CASES, &names.join(" ")));
+            batch.test.command = TestCommand::Shell(command.replace(ALL_CASES, &names.join(" ")));
         }
     }
     batches

@@ -1,6 +1,7 @@
 //! Where processes that cannot be traced say so without a file: an abstract
 //! socket, whose name every runtime knows.
 
+use crate::bytes;
 use std::io;
 use std::mem::{size_of, zeroed};
 use std::os::fd::AsRawFd;
@@ -98,7 +99,7 @@ impl Message {
     fn parse(process: u32, bytes: &[u8]) -> Self {
         // A directory may have any name, so the two last lines are cut first.
         let mut lines = bytes.rsplitn(3, |byte| *byte == b'\n');
-        let why = String::from_utf8_lossy(lines.next().unwrap_or_default()).into_owned();
+        let why = bytes::to_text(lines.next().unwrap_or_default()).into_owned();
         let ancestors = String::from_utf8_lossy(lines.next().unwrap_or_default()).into_owned();
         let directory = lines.next().unwrap_or_default().to_vec();
         let mut ancestors: Vec<u32> =

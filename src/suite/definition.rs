@@ -2,6 +2,7 @@
 
 use super::tool::Place;
 use super::{SuiteError, TestCase, automake, ctest, list, meson, scripts};
+use crate::trace::cases::Cases;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -43,6 +44,7 @@ pub enum Source {
     Cases {
         list: String,
         command: String,
+        cases: Cases,
     },
 }
 
@@ -83,7 +85,7 @@ impl Suite {
             Source::File(file) => list::read(&place, file),
             Source::Generator(generator) => list::generate(&place, generator),
             Source::Glob { patterns, command } => scripts::glob(&place, patterns, command),
-            Source::Cases { list, command } => list::cases(&place, list, command),
+            Source::Cases { list, command, cases } => list::cases(&place, list, command, *cases),
         }?;
         for test in &mut tests {
             if test.runner_name.is_empty() {

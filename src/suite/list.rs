@@ -1,14 +1,18 @@
 //! Suites of kind `list`: a name and a command a line, in a file or printed by a
 //! generator. And of kind `cases`: a program of many tests, which it lists.
 
+use super::cases::ALL_CASES;
 use super::tool::Place;
 use super::{ListedAt, SuiteError, TestCase};
+use crate::bytes;
+use crate::trace::cases::Cases;
 use std::collections::HashSet;
 
 /// Reads a list from a file, which is relative to the root.
 pub fn read(place: &Place, file: &str) -> Result<Vec<TestCase>, SuiteError> {
-    let text = fs_err::read_to_string(place.root.join(file))
+    let text = fs_err::read(place.root.join(bytes::path(file)))
         .map_err(|error| SuiteError::Read { path: file.to_string(), what: error.kind() })?;
+    let text = bytes::to_text(&text);
     let mut tests = parse(&text, file, place)?;
     for (test, (line, ..)) in tests.iter_mut().zip(lines(&text)) {
         test.listed = Some(ListedAt { file: file.to_string(), line });
@@ -28,9 +32,14 @@ pub fn generate(place: &Place, generator: &str) -> Result<Vec<TestCase>, SuiteEr
 }
 
 /// Runs a shell command that prints names of cases, each of which is a test of
-/// its own. With `{case}` in the command each has a process of its own; otherwise
-/// they are cases of one process.
-pub fn cases(place: &Place, list: &str, command: &str) -> Result<Vec<TestCase>, SuiteError> {
+/// its own. Where the command takes names, each has a process of its own: with `{case}`, and with
+/// `{cases}` unless they are independent. Otherwise they are cases of one process.
+pub fn cases(
+    place: &Place,
+    list: &str,
+    command: &str,
+    cases: Cases,
+) -> Result<Vec<TestCase>, SuiteError> {
     let text = place.run(&["/bin/sh", "-c", list], None, "")?;
     let names: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let mut seen = HashSet::new();
@@ -39,10 +48,14 @@ pub fn cases(place: &Place, list: &str, command: &str) -> Result<Vec<TestCase>, 
     }
     let is_alone = command.contains("{case}");
     let case = |name: &str| {
-        let command = command.replace("{case}", &quoted(name));
+        let mut command = command.replace("{case}", &quoted(name));
+        if cases == Cases::InOrder {
+            command = command.replace(ALL_CASES, &quoted(name));
+        }
         TestCase {
             directory: place.directory.to_path_buf(),
             case: (!is_alone).then(|| name.to_string()),
+            cases,
             ..TestCase::shell(name.to_string(), command)
         }
     };
@@ -116,9 +129,11 @@ mod tests {
 
     #[test]
     fn cases_are_quoted() {
-        let tests = cases(&place(), "printf 'one\\ntwo words\\n'", "./t --only {case}").unwrap();
+        let order = Cases::InOrder;
+        let list = "printf 'one\\ntwo words\\n'";
+        let tests = cases(&place(), list, "./t --only {case}", order).unwrap();
         let expected = [("one", "./t --only one"), ("two words", "./t --only 'two words'")];
         assert_eq!(tests, expected.map(|(n, c)| TestCase::shell(n.into(), c.into())));
-        assert!(cases(&place(), "echo a; echo a", "{case}").is_err());
+        assert!(cases(&place(), "echo a; echo a", "{case}", order).is_err());
     }
 }

@@ -5,6 +5,7 @@ use super::judgement::Judgement;
 use super::tap::Dialect;
 use super::tool::Place;
 use super::{Change, SuiteError, TestCase, TestCommand, Variable};
+use crate::bytes;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -49,7 +50,7 @@ pub fn read(place: &Place) -> Result<Vec<TestCase>, SuiteError> {
     let directory = tempfile::tempdir().map_err(failed)?;
     let path = directory.path().join("meson_tests.py");
     fs_err::write(&path, SCRIPT).map_err(failed)?;
-    let path = path.to_string_lossy();
+    let path = bytes::name(path);
     if place.absolute().is_dir() && !place.absolute().join("meson-private").exists() {
         return Err(place.error(
             "its directory is not one that `meson setup` made\nhint: `directory` names the build \

@@ -20,8 +20,10 @@ mod scripts;
 pub mod tap;
 mod tool;
 
+use crate::bytes;
 use crate::history::format::Outsider;
 use crate::ids::{Fingerprint, FpHasher};
+use crate::trace::cases::Cases;
 use judgement::Judgement;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -62,6 +64,11 @@ pub struct TestCase {
     pub disabled: Option<String>,
     /// It is this case of a process that runs several: see [`cases`].
     pub case: Option<String>,
+    /// What counts for it beside what it ran itself, if it is a case.
+    pub cases: Cases,
+    /// Only a harness of its own runs it: what was traced is one of its commands, and the check of
+    /// the result is outside of that.
+    pub by_harness: bool,
     /// Globs of files that it is made of, beside those it is seen to open.
     pub inputs: Vec<String>,
     /// Variables of the environment that count.
@@ -143,7 +150,8 @@ impl TestCase {
         Self {
             name: name.to_string(),
             command: TestCommand::Words(outsider.command.clone()),
-            directory: PathBuf::from(&outsider.directory),
+            directory: bytes::path(&outsider.directory).into_owned(),
+            by_harness: true,
             ..Self::default()
         }
     }
@@ -165,6 +173,13 @@ impl TestCase {
         };
         for need in &self.needs {
             hasher.str(need);
+        }
+        if self.by_harness {
+            hasher.str("by its harness");
+        }
+        // Rows of cases that are no longer called independent are too small.
+        if self.case.is_some() {
+            hasher.str(&format!("{:?}", self.cases));
         }
         hasher.finish()
     }

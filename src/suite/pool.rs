@@ -155,7 +155,7 @@ impl Worker<'_> {
             let is_over = match finished.ran.outcome {
                 Outcome::Passed => finished.times >= pool.repeat,
                 Outcome::Failed | Outcome::TimedOut => finished.times > pool.retries,
-                Outcome::Skipped | Outcome::Interrupted => true,
+                Outcome::Skipped | Outcome::Interrupted | Outcome::Unjudged => true,
             };
             if is_over {
                 return finished;
@@ -180,7 +180,7 @@ impl Worker<'_> {
             let streams = Streams::File(&output);
             self.processes.run(test, pool.root, &trace, streams, timeout, library)
         });
-        let (ran, mut trace_left) = collect(ran, &trace, self.collector);
+        let (ran, mut trace_left) = collect(test, ran, &trace, self.collector);
         trace_left.uses.add_read(&self.inherited);
         let _ = std::fs::remove_file(&output);
         let _ = std::fs::remove_dir_all(&trace);
@@ -189,7 +189,12 @@ impl Worker<'_> {
 }
 
 /// What a test left, however it ended.
-fn collect(ran: std::io::Result<Ran>, trace: &Path, collector: &Collector) -> (Ran, TestTrace) {
+fn collect(
+    test: &TestCase,
+    ran: std::io::Result<Ran>,
+    trace: &Path,
+    collector: &Collector,
+) -> (Ran, TestTrace) {
     let ran = ran.unwrap_or_else(|error| {
         let outcome = match error.kind() {
             std::io::ErrorKind::Interrupted => Outcome::Interrupted,
@@ -198,7 +203,7 @@ fn collect(ran: std::io::Result<Ran>, trace: &Path, collector: &Collector) -> (R
         Ran { outcome, ending: error.to_string(), ..Ran::failed() }
     });
     let reading = if ran.trapped { Reading::AfterTrap } else { Reading::Exact };
-    let mut collected = collector.collect_as(trace, reading, ran.process);
+    let mut collected = collector.collect_as(trace, reading, ran.process, test.cases);
     // What was said is clearer than what could still be written.
     if ran.unclean.is_some() {
         collected.unclean.clone_from(&ran.unclean);
@@ -218,7 +223,7 @@ pub fn run_attached(
     let processes = Processes::new(preload.keeper());
     let library = preload.prepare(&trace, Room::TEST);
     let ran = processes.run(test, root, &trace, Streams::Own, None, library);
-    let (ran, mut trace) = collect(ran, &trace, &Collector::default());
+    let (ran, mut trace) = collect(test, ran, &trace, &Collector::default());
     trace.uses.add_read(&inherited::files(root, 0..));
     Ok(Finished { test: 0, ran, trace, times: 1, unstable: false })
 }

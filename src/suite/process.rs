@@ -8,6 +8,7 @@ use super::output;
 use super::preload;
 use super::tap::{self, SubTest};
 use super::{Change, TestCase, TestCommand, Variable};
+use crate::bytes;
 use crate::history::format::Outcome;
 use crate::trace::format::ENVIRONMENT;
 use std::collections::HashMap;
@@ -164,10 +165,11 @@ impl Processes {
             if self.is_interrupted() {
                 return Err(std::io::ErrorKind::Interrupted.into());
             }
-            let words: Vec<&OsStr> = match &case.command {
-                TestCommand::Shell(command) => ["/bin/sh", "-c", command].map(OsStr::new).to_vec(),
-                TestCommand::Words(words) => words.iter().map(OsStr::new).collect(),
+            let words = match &case.command {
+                TestCommand::Shell(command) => bytes::all(["/bin/sh", "-c", command]),
+                TestCommand::Words(words) => bytes::all(words),
             };
+            let words: Vec<&OsStr> = words.iter().map(OsString::as_os_str).collect();
             let is_own = matches!(streams, Streams::Own);
             let small = self.keeper.as_deref();
             let keeper = keeper::spawn(small, &words, is_own, to_say, |keeper| {
@@ -298,7 +300,7 @@ fn cannot_start(test: &TestCase, directory: &Path) -> Option<String> {
         return Some(String::from(why));
     }
     let mut required = test.judgement.required_files.iter();
-    let missing = required.find(|file| !directory.join(file).exists())?;
+    let missing = required.find(|file| !directory.join(bytes::path(file)).exists())?;
     Some(format!("{missing}, which it requires, is not there"))
 }
 
@@ -307,7 +309,7 @@ fn change_environment(command: &mut Command, variables: &[Variable]) {
     for Variable { name, change } in variables {
         let now = match changed.get(name.as_str()) {
             Some(now) => now.clone(),
-            None => std::env::var_os(name),
+            None => std::env::var_os(&*bytes::os(name)),
         };
         let now = now.filter(|now| !now.is_empty());
         let joined = |first: OsString, between: &str, second: &OsStr| {
@@ -317,23 +319,23 @@ fn change_environment(command: &mut Command, variables: &[Variable]) {
             joined
         };
         let value = match change {
-            Change::Set(value) => Some(OsString::from(value)),
+            Change::Set(value) => Some(bytes::os(value).into_owned()),
             Change::Unset => None,
             Change::Append(value, between) => Some(match now {
-                Some(now) => joined(now, between, OsStr::new(value)),
-                None => OsString::from(value),
+                Some(now) => joined(now, between, &bytes::os(value)),
+                None => bytes::os(value).into_owned(),
             }),
             Change::Prepend(value, between) => Some(match now {
-                Some(now) => joined(OsString::from(value), between, &now),
-                None => OsString::from(value),
+                Some(now) => joined(bytes::os(value).into_owned(), between, &now),
+                None => bytes::os(value).into_owned(),
             }),
         };
         changed.insert(name, value);
     }
     for (name, value) in changed {
         match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
+            Some(value) => command.env(&*bytes::os(name), value),
+            None => command.env_remove(&*bytes::os(name)),
         };
     }
 }

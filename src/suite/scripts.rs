@@ -5,6 +5,7 @@ use super::list::quoted;
 use super::tap::Dialect;
 use super::tool::Place;
 use super::{SuiteError, TestCase, TestCommand};
+use crate::bytes;
 use globset::{GlobBuilder, GlobMatcher};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -56,7 +57,7 @@ fn of_file(place: &Place, name: String, file: &Path) -> TestCase {
     TestCase {
         name,
         directory: place.directory.to_path_buf(),
-        inputs: vec![globset::escape(&file.to_string_lossy())],
+        inputs: vec![globset::escape(&bytes::name(file))],
         ..TestCase::default()
     }
 }
@@ -77,7 +78,7 @@ fn from_directory(place: &Place, file: &Path) -> String {
     }
     let mut path: PathBuf = there.map(|_| Component::ParentDir).collect();
     path.extend(here);
-    path.to_string_lossy().into_owned()
+    bytes::name(path)
 }
 
 /// The files that the patterns find, by the names of their tests.
@@ -110,7 +111,8 @@ fn find(place: &Place, patterns: &[String]) -> Result<Vec<(String, PathBuf)>, Su
 fn fixed_part(pattern: &str) -> PathBuf {
     let parts: Vec<&str> = pattern.split('/').collect();
     let is_fixed = |part: &&&str| !part.contains(['*', '?', '[', '{', '\\']);
-    parts[..parts.len() - 1].iter().take_while(is_fixed).collect()
+    let fixed = parts[..parts.len() - 1].iter().take_while(is_fixed);
+    fixed.map(|part| bytes::path(part)).collect()
 }
 
 /// A name that stays when files are added: without the directories that the
@@ -120,7 +122,7 @@ fn name_of(file: &Path, fixed: &Path, pattern: &str) -> String {
     let extension = file.extension().and_then(|extension| extension.to_str());
     let is_in_pattern = extension.is_some_and(|e| pattern.ends_with(&format!(".{e}")));
     let name = if is_in_pattern { name.with_extension("") } else { name.to_path_buf() };
-    name.to_string_lossy().into_owned()
+    bytes::name(name)
 }
 
 fn walk(
@@ -139,10 +141,13 @@ fn walk(
         let path = directory.join(entry.file_name());
         let kind = entry.file_type().map_err(failed)?;
         if kind.is_dir() {
-            if !SKIPPED.iter().any(|skipped| entry.file_name() == *skipped) {
+            let is_root = absolute == place.root;
+            if !(is_root && SKIPPED.iter().any(|skipped| entry.file_name() == *skipped)) {
                 walk(place, &path, matcher, take)?;
             }
-        } else if matcher.is_match(&path) && entry.path().is_file() {
+        } else if (matcher.is_match(&path) || matcher.is_match(bytes::name(&path)))
+            && entry.path().is_file()
+        {
             take(path);
         }
     }
@@ -165,7 +170,7 @@ fn start(path: &Path) -> std::io::Result<Start> {
     file.take(START as u64).read_to_end(&mut bytes)?;
     if let Some(line) = bytes.strip_prefix(b"#!") {
         let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let line = String::from_utf8_lossy(line);
+        let line = bytes::to_text(line);
         return Ok(Start::Interpreter(line.split_whitespace().map(String::from).collect()));
     }
     Ok(if is_executable && bytes.contains(&0) { Start::Program } else { Start::Text })
@@ -208,16 +213,23 @@ mod tests {
     #[test]
     fn files_are_found_and_seen_from_the_directory() {
         let root = tempfile::tempdir().unwrap();
-        for file in ["tests/a b.sh", "tests/sub/c.sh", "tests/d.txt", "tests/.git/e.sh"] {
+        for file in
+            ["tests/a b.sh", "tests/sub/c.sh", "tests/d.txt", "tests/.git/e.sh", ".git/f.sh"]
+        {
             let path = root.path().join(file);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, "exit 0\n").unwrap();
         }
         let directory = Path::new("build/x");
         let place = Place { root: root.path(), suite: "s", directory };
-        let tests = glob(&place, &[String::from("tests/**/*.sh")], "sh {}").unwrap();
+        // Only the repository of the project itself is left out.
+        let tests = glob(&place, &[String::from("**/*.sh")], "sh {}").unwrap();
         let shown = |test: &TestCase| (test.name.clone(), test.command.clone());
-        let expected = [("a b", "sh '../../tests/a b.sh'"), ("sub/c", "sh ../../tests/sub/c.sh")];
+        let expected = [
+            ("tests/.git/e", "sh ../../tests/.git/e.sh"),
+            ("tests/a b", "sh '../../tests/a b.sh'"),
+            ("tests/sub/c", "sh ../../tests/sub/c.sh"),
+        ];
         let expected = expected.map(|(n, c)| (n.to_string(), TestCommand::Shell(c.to_string())));
         assert_eq!(tests.iter().map(shown).collect::<Vec<_>>(), expected);
         let error = glob(&place, &[String::from("test/*.sh")], "sh {}").unwrap_err();

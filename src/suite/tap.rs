@@ -1,6 +1,7 @@
 //! The Test Anything Protocol, as `prove` and as Meson read it: they do not
 //! agree on all of it.
 
+use crate::bytes;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -89,7 +90,7 @@ pub fn parse(output: &[u8], dialect: Dialect) -> Tap {
     let mut todo = Vec::new();
     let mut yaml: Option<String> = None;
     let mut is_behind_test = false;
-    for (number, line) in String::from_utf8_lossy(output).lines().enumerate() {
+    for (number, line) in bytes::to_text(output).lines().enumerate() {
         let line = line.trim_end();
         if let Some(indent) = &yaml {
             let is_inside = line.starts_with(indent.as_str()) || line.is_empty();

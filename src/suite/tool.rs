@@ -2,6 +2,7 @@
 //! a command of the user.
 
 use super::SuiteError;
+use crate::bytes;
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -29,7 +30,7 @@ impl Place<'_> {
 
     /// A path as tests have it: relative to the root if below it.
     pub fn relative(&self, path: &str) -> PathBuf {
-        let path = self.absolute().join(path);
+        let path = self.absolute().join(bytes::path(path));
         let of_root = path.strip_prefix(self.root).map(Path::to_path_buf);
         // Tools may have resolved a link on the way to the root.
         let resolved = || {
@@ -59,15 +60,15 @@ impl Place<'_> {
         let [program, arguments @ ..] = words else { return Err(failed("no command")) };
         // A file, since a pipe that nobody reads would end us.
         let input = file_of(input).map_err(|error| failed(&error.to_string()))?;
-        let output = Command::new(program)
-            .args(arguments)
+        let output = Command::new(&*bytes::os(program))
+            .args(bytes::all(arguments))
             .current_dir(&directory)
             .stdin(input)
             .output()
             .map_err(|error| failed(&format!("cannot be run: {error}\nhint: install {program}")))?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let text = bytes::to_text(&output.stdout).into_owned();
         if !output.status.success() {
-            let words = String::from_utf8_lossy(&output.stderr);
+            let words = bytes::to_text(&output.stderr);
             let words = if words.trim().is_empty() { &text } else { &*words };
             return Err(failed(&format!("{}\n{}", output.status, last_lines(words))));
         }
@@ -77,14 +78,14 @@ impl Place<'_> {
 
 fn file_of(text: &str) -> std::io::Result<Stdio> {
     let mut file = tempfile::tempfile()?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(&bytes::of_text(text))?;
     file.rewind()?;
     Ok(Stdio::from(file))
 }
 
 /// A directory of the project for people.
 pub fn shown(directory: &Path) -> String {
-    match directory.display().to_string() {
+    match bytes::name(directory) {
         root if root.is_empty() => String::from("the root"),
         other => other,
     }

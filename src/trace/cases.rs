@@ -1,9 +1,20 @@
-//! The trace files of one module: what ran outside of any case, and within each.
+//! The trace files of one module: what ran outside of any case, and within each; and the order in
+//! which the cases of a process began.
 
 use super::format::TraceFile;
 use crate::ids::Fingerprint;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
+
+/// What counts for a case beside what it ran itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cases {
+    /// What ran in the cases before it in the same process: they may leave anything behind.
+    #[default]
+    InOrder,
+    /// Nothing: the suite says that no case depends on another.
+    Independent,
+}
 
 /// For each unit, the bytes of its probes.
 pub type Probes = BTreeMap<Fingerprint, Vec<u8>>;
@@ -48,13 +59,122 @@ impl Traced {
         all
     }
 
-    /// What counts for a case: its own, and what is outside of any.
+    /// What counts for a case that depends on no other: its own, and what is outside of any.
     pub fn of_case(&self, name: &str) -> Probes {
         let mut all = self.outside.clone();
-        if let Some(case) = self.cases.get(name) {
-            add(&mut all, case.iter());
-        }
+        self.add_case(name, &mut all);
         all
+    }
+
+    fn add_case(&self, name: &str, to: &mut Probes) {
+        if let Some(case) = self.cases.get(name) {
+            add(to, case.iter());
+        }
+    }
+
+    /// Hands out what counts for each case together with the cases before it; several times for a case
+    /// that began several times.
+    pub fn in_order(&self, order: &Order, mut take: impl FnMut(&str, &Probes)) {
+        let mut counted: Vec<Probes> = Vec::new();
+        let mut followers = order.followers.clone();
+        for step in &order.steps {
+            let mut probes = match step.before {
+                None => self.outside.clone(),
+                Some(before) => {
+                    followers[before] -= 1;
+                    // The last that needs it takes it: most often that is the only one.
+                    match followers[before] {
+                        0 => std::mem::take(&mut counted[before]),
+                        _ => counted[before].clone(),
+                    }
+                }
+            };
+            self.add_case(&step.case, &mut probes);
+            step.ends.iter().for_each(|case| take(case, &probes));
+            let is_needed = followers[counted.len()] > 0;
+            counted.push(if is_needed { probes } else { Probes::new() });
+        }
+    }
+}
+
+/// Which cases began before which in one process.
+#[derive(Default)]
+pub struct Order {
+    steps: Vec<Step>,
+    /// How many steps come right behind each.
+    followers: Vec<u32>,
+}
+
+/// A case that began for the first time in its process and in those that forked it.
+struct Step {
+    before: Option<usize>,
+    case: String,
+    /// Cases that began when this was the last step: the case itself, and those that began again.
+    ends: BTreeSet<String>,
+}
+
+/// A line of the list.
+struct Begin {
+    before: Option<usize>,
+    case: String,
+}
+
+impl Order {
+    /// Reads the list of the runtime, with the names of the cases by their hashes. None if it is
+    /// damaged, or does not have all of the cases.
+    pub fn parse(list: &str, names: &BTreeMap<String, String>) -> Option<Self> {
+        let mut ends_at: HashMap<usize, usize> = HashMap::new();
+        let mut begins: Vec<Begin> = Vec::new();
+        let mut at = 0;
+        for line in list.split_inclusive('\n') {
+            at += line.len();
+            let (before, hash) = line.strip_suffix('\n')?.split_once(' ')?;
+            let before = match before.parse().ok()? {
+                0 => None,
+                end => Some(*ends_at.get(&end)?),
+            };
+            ends_at.insert(at, begins.len());
+            begins.push(Begin { before, case: names.get(hash)?.clone() });
+        }
+        let order = Self::of(&begins);
+        let begun: BTreeSet<&String> = begins.iter().map(|begin| &begin.case).collect();
+        names.values().all(|name| begun.contains(name)).then_some(order)
+    }
+
+    fn of(begins: &[Begin]) -> Self {
+        let mut order = Self::default();
+        // How many lines refer to each, and the state behind it: its step, and the cases so far.
+        let mut referred = vec![0; begins.len()];
+        for before in begins.iter().filter_map(|begin| begin.before) {
+            referred[before] += 1;
+        }
+        let mut states: Vec<(Option<usize>, HashSet<&str>)> = Vec::new();
+        for (number, begin) in begins.iter().enumerate() {
+            let (mut last, mut so_far) = match begin.before {
+                None => (None, HashSet::new()),
+                Some(before) => {
+                    referred[before] -= 1;
+                    match referred[before] {
+                        0 => std::mem::take(&mut states[before]),
+                        _ => states[before].clone(),
+                    }
+                }
+            };
+            if so_far.insert(&begin.case) {
+                if let Some(before) = last {
+                    order.followers[before] += 1;
+                }
+                let case = begin.case.clone();
+                order.steps.push(Step { before: last, case, ends: BTreeSet::new() });
+                order.followers.push(0);
+                last = Some(order.steps.len() - 1);
+            }
+            if let Some(step) = last {
+                order.steps[step].ends.insert(begin.case.clone());
+            }
+            states.push(if referred[number] > 0 { (last, so_far) } else { Default::default() });
+        }
+        order
     }
 }
 
@@ -94,5 +214,44 @@ mod tests {
         assert_eq!(bytes(modules[0].of_case("b")), [0, 1, 1]);
         assert_eq!(bytes(modules[0].of_case("elsewhere")), [0, 1, 0]);
         assert_eq!(bytes(modules[0].everything()), [1, 1, 1]);
+    }
+
+    /// What counts for each case, as bytes.
+    fn counted(list: &str) -> Option<Vec<(String, Vec<u8>)>> {
+        let cases = [("a", [1, 0, 0]), ("b", [0, 1, 0]), ("c", [0, 0, 1])];
+        let names = cases.iter().map(|(name, _)| (format!("#{name}"), name.to_string())).collect();
+        let files = cases.iter().map(|(name, bytes)| file(Some(name), *bytes)).collect();
+        let order = Order::parse(list, &names)?;
+        let mut all: BTreeMap<String, Probes> = BTreeMap::new();
+        Traced::by_module(files)[0].in_order(&order, |case, probes| {
+            add(all.entry(case.to_string()).or_default(), probes.iter());
+        });
+        let bytes = |probes: Probes| probes[&Fingerprint::default()].clone();
+        Some(all.into_iter().map(|(name, probes)| (name, bytes(probes))).collect())
+    }
+
+    fn expected(bytes: [[u8; 3]; 3]) -> Option<Vec<(String, Vec<u8>)>> {
+        let names = ["a", "b", "c"].iter().map(|name| name.to_string());
+        Some(names.zip(bytes.map(Vec::from)).collect())
+    }
+
+    #[test]
+    fn earlier_cases_of_a_process_count_for_later_ones() {
+        let in_a_row = "0 #a\n5 #b\n10 #c\n";
+        assert_eq!(counted(in_a_row), expected([[1, 0, 0], [1, 1, 0], [1, 1, 1]]));
+        // Two children of one process, which ran `a` itself.
+        let forked = "0 #a\n5 #b\n5 #c\n";
+        assert_eq!(counted(forked), expected([[1, 0, 0], [1, 1, 0], [1, 0, 1]]));
+        let apart = "0 #a\n0 #b\n0 #c\n";
+        assert_eq!(counted(apart), expected([[1, 0, 0], [0, 1, 0], [0, 0, 1]]));
+        let again = "0 #a\n5 #b\n10 #a\n16 #b\n0 #c\n";
+        assert_eq!(counted(again), expected([[1, 1, 0], [1, 1, 0], [0, 0, 1]]));
+    }
+
+    #[test]
+    fn a_list_that_is_damaged_tells_no_order() {
+        for list in ["", "0 #a\n", "0 #a\n4 #b\n10 #c\n", "0 #a\n5 #b\n10 #c", "0 #d\n", "x #a\n"] {
+            assert_eq!(counted(list), None, "{list:?}");
+        }
     }
 }

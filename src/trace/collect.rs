@@ -1,16 +1,21 @@
 //! One test's traces into edges.
 
-use super::cases::{Probes, Traced};
+use super::cases::{Cases, Order, Probes, Traced};
 use super::derive::{Derivation, EdgeBits, Reading};
-use super::format::{LOADED_NAME, PATH_SUFFIX, TRACE_SUFFIX, TraceFile, UNCLEAN_PREFIX};
+use super::format::{
+    CASES_NAME, LOADED_NAME, PATH_SUFFIX, TRACE_SUFFIX, TraceFile, UNCLEAN_PREFIX,
+};
 use super::module::{Binding, Module, ModuleError, is_code};
 use super::paths::{self, Logs, Walked};
 use super::uses::Uses;
-use crate::cfg::format::{RawRecord, UnitIndex};
+use crate::bytes;
+use crate::cfg::format::{Archives, RawRecord, UnitIndex};
 use crate::ids::{Fingerprint, ProbeId};
 use bitvec::prelude::*;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
@@ -24,6 +29,7 @@ pub struct ProgramRan {
     pub binding: Binding,
     /// Units whose objects are not what their records say.
     pub altered: Vec<Fingerprint>,
+    pub archives: Archives,
     /// It was linked without us, so nobody noted what else is in it.
     is_linked_elsewhere: bool,
     /// It left no trace, although a process of the test ran it or may have done so.
@@ -141,8 +147,8 @@ pub struct TestTrace {
     pub programs: Vec<Arc<ProgramRan>>,
     /// Edges taken, by unit.
     pub rows: Rows,
-    /// The same for each case that its processes told apart: its own edges and
-    /// those outside of any.
+    /// The same for each case that its processes told apart: its own edges, those outside of any,
+    /// and those of earlier cases unless the cases are independent.
     pub cases: BTreeMap<String, Rows>,
     /// Procedures that were entered once and no more, by unit and number. Of
     /// those of units that do not count entries nothing is known.
@@ -246,13 +252,19 @@ struct Known {
 impl Collector {
     /// Collects what the processes of a test left in `directory`.
     pub fn collect(&self, directory: &Path) -> TestTrace {
-        self.collect_as(directory, Reading::Exact, None)
+        self.collect_as(directory, Reading::Exact, None, Cases::InOrder)
     }
 
     /// The same for a test whose first process is known by its number.
-    pub fn collect_as(&self, directory: &Path, reading: Reading, first: Option<u32>) -> TestTrace {
+    pub fn collect_as(
+        &self,
+        directory: &Path,
+        reading: Reading,
+        first: Option<u32>,
+        cases: Cases,
+    ) -> TestTrace {
         let mut trace = TestTrace { uses: Uses::read_of(directory, first), ..TestTrace::default() };
-        if let Err(problem) = self.collect_into(directory, reading, &mut trace) {
+        if let Err(problem) = self.collect_into(directory, reading, cases, &mut trace) {
             trace.unclean = Some(problem);
         }
         trace
@@ -262,13 +274,14 @@ impl Collector {
         &self,
         directory: &Path,
         reading: Reading,
+        counting: Cases,
         trace: &mut TestTrace,
     ) -> Result<(), String> {
         let entries = fs_err::read_dir(directory).map_err(|e| e.to_string())?;
         let mut names: Vec<String> = Vec::new();
         for entry in entries {
             let entry = entry.map_err(|e| e.to_string())?;
-            names.push(entry.file_name().to_string_lossy().into_owned());
+            names.push(bytes::name(entry.file_name()));
         }
         names.sort();
         for name in &names {
@@ -278,10 +291,23 @@ impl Collector {
             }
         }
         let mut files = Vec::new();
-        for name in names.iter().filter(|name| name.ends_with(TRACE_SUFFIX)) {
+        let mut by_hash: BTreeMap<String, String> = BTreeMap::new();
+        for name in &names {
+            let Some(stem) = name.strip_suffix(TRACE_SUFFIX) else { continue };
             let bytes = fs_err::read(directory.join(name)).map_err(|e| e.to_string())?;
-            files.push(TraceFile::parse(&bytes).map_err(|e| e.to_string())?);
+            let file = TraceFile::parse(&bytes).map_err(|e| e.to_string())?;
+            if let Some((case, (_, hash))) = file.case.as_ref().zip(stem.rsplit_once('.')) {
+                by_hash.insert(hash.to_string(), case.clone());
+            }
+            files.push(file);
         }
+        let order = match counting {
+            Cases::InOrder => {
+                let list = std::fs::read_to_string(directory.join(CASES_NAME));
+                list.ok().and_then(|list| Order::parse(&list, &by_hash))
+            }
+            Cases::Independent => None,
+        };
         let traced: BTreeSet<PathBuf> = files.iter().map(|file| file.module.clone()).collect();
         let mut logs = Logs::default();
         for name in names.iter().filter_map(|name| name.strip_suffix(PATH_SUFFIX)) {
@@ -303,9 +329,17 @@ impl Collector {
             }
             trace.processes = trace.processes.max(module.processes);
             program.add_rows(&everything, reading, &mut trace.rows);
-            for name in &cases {
+            let mut add = |name: &str, probes: &Probes| {
                 let rows = trace.cases.entry(name.to_string()).or_default();
-                program.add_rows(&module.of_case(name), reading, rows);
+                program.add_rows(probes, reading, rows);
+            };
+            match &order {
+                Some(order) => module.in_order(order, add),
+                None if counting == Cases::Independent => {
+                    cases.iter().for_each(|name| add(name, &module.of_case(name)));
+                }
+                // Which case came first is not known: any may depend on any other.
+                None => cases.iter().for_each(|name| add(name, &everything)),
             }
             if program.is_linked_elsewhere {
                 trace.loaded.insert(program.path.clone());
@@ -319,8 +353,9 @@ impl Collector {
         }
         let loaded = directory.join(LOADED_NAME);
         if loaded.exists() {
-            let loaded = fs_err::read_to_string(loaded).map_err(|e| e.to_string())?;
-            let loaded = loaded.lines().map(PathBuf::from);
+            let loaded = fs_err::read(loaded).map_err(|e| e.to_string())?;
+            let loaded = loaded.split(|byte| *byte == b'\n').filter(|path| !path.is_empty());
+            let loaded = loaded.map(|path| PathBuf::from(OsStr::from_bytes(path)));
             for path in loaded.filter(|path| !traced.contains(path)) {
                 if self.has_records(&path) {
                     let path = path.display();
@@ -476,6 +511,7 @@ pub fn load(module: Module) -> Result<ProgramRan, ModuleError> {
     let is_linked_elsewhere = !module.records.has_link();
     let binding = module.binding();
     let altered = module.records.altered();
+    let archives = module.records.archives();
     let mut units = Vec::new();
     for raw in module.records.units {
         let index = raw.index().map_err(damaged)?;
@@ -491,6 +527,7 @@ pub fn load(module: Module) -> Result<ProgramRan, ModuleError> {
         outside_names,
         binding,
         altered,
+        archives,
         is_linked_elsewhere,
         is_untraced: false,
     })

@@ -44,7 +44,7 @@ impl Derivation {
         let defined = defined.collect();
         for (number, (procedure, graph)) in index.procedures.iter().zip(&graphs).enumerate() {
             let mut ways_in = graph.out_edges(Graph::ENTRY);
-            if procedure.is_copied || ways_in.any(|(_, edge)| edge.noted == Noted::Calls) {
+            if ways_in.any(|(_, edge)| edge.noted == Noted::Calls) {
                 by_name.insert(&procedure.name, number);
             }
         }

@@ -1,6 +1,7 @@
 //! The trace files that the runtime leaves. `instrument-runtime/edgewise_format.h`
 //! is the definition; a test holds the two together.
 
+use crate::bytes;
 use crate::ids::Fingerprint;
 use std::path::PathBuf;
 
@@ -8,12 +9,13 @@ pub const ENVIRONMENT: &str = "EDGEWISE_TRACE";
 pub const TRACE_SUFFIX: &str = ".trace";
 pub const PATH_SUFFIX: &str = ".path";
 pub const LOADED_NAME: &str = "loaded";
+pub const CASES_NAME: &str = "cases";
 pub const UNCLEAN_PREFIX: &str = "unclean.";
 /// The run of the first step of a log of nodes.
 pub const START: u32 = u32::MAX;
 pub const STEP_SIZE: usize = 16;
 const MAGIC: &[u8; 8] = b"EDGWTRC1";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const HEADER_USED: usize = 128;
 const UNIT_ENTRY_SIZE: usize = 32;
 const BUILD_ID_MAX: usize = 32;
@@ -66,6 +68,8 @@ impl TraceFile {
             return Err(TraceError("bad build-id"));
         }
         let (mut units, mut offsets) = (Vec::new(), Vec::new());
+        // Units do not share probes: together they have no more than the map.
+        let mut left = map.len();
         for entry in table.chunks_exact(UNIT_ENTRY_SIZE) {
             let mut id = [0; 16];
             id.copy_from_slice(&entry[..16]);
@@ -75,6 +79,7 @@ impl TraceFile {
                 .checked_add(count)
                 .and_then(|end| map.get(start..end))
                 .ok_or(TraceError("bad unit"))?;
+            left = left.checked_sub(count).ok_or(TraceError("bad unit"))?;
             units.push((Fingerprint(id), probes.to_vec()));
             offsets.push((start, Fingerprint(id)));
         }
@@ -82,7 +87,7 @@ impl TraceFile {
             0 => None,
             offset => {
                 let name = part(offset, u64_at(header, 120)).ok_or(TraceError("cut off"))?;
-                Some(String::from_utf8_lossy(name).into_owned())
+                Some(bytes::to_text(name).into_owned())
             }
         };
         use std::os::unix::ffi::OsStrExt;
@@ -123,6 +128,7 @@ mod tests {
             ("EDGEWISE_START", START.to_string()),
             ("EDGEWISE_STEP_SIZE", STEP_SIZE.to_string()),
             ("EDGEWISE_LOADED_NAME", format!("{LOADED_NAME:?}")),
+            ("EDGEWISE_CASES_NAME", format!("{CASES_NAME:?}")),
             ("EDGEWISE_UNCLEAN_PREFIX", format!("{UNCLEAN_PREFIX:?}")),
             ("EDGEWISE_MAGIC", format!("{:?}", String::from_utf8_lossy(MAGIC))),
             ("EDGEWISE_VERSION", VERSION.to_string()),
@@ -132,6 +138,28 @@ mod tests {
         ] {
             assert!(header.contains(&format!("#define {name} {value}\n")), "{name} {value}");
         }
+    }
+
+    #[test]
+    fn units_that_share_probes_are_refused() {
+        let of = |units: &[(u64, u64)]| {
+            let mut bytes = vec![0; HEADER_USED + 64];
+            bytes[..8].copy_from_slice(MAGIC);
+            bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+            let table = bytes.len() as u64;
+            let header = [(24, 128), (32, 64), (40, table), (48, units.len() as u64)];
+            for (at, value) in header {
+                bytes[at..at + 8].copy_from_slice(&u64::to_le_bytes(value));
+            }
+            for (start, count) in units {
+                bytes.extend([0; 16]);
+                bytes.extend(start.to_le_bytes());
+                bytes.extend(count.to_le_bytes());
+            }
+            TraceFile::parse(&bytes).is_ok()
+        };
+        assert!(of(&[(0, 32), (32, 32)]));
+        assert!(!of(&[(0, 64), (0, 64)]) && !of(&[(0, 65)]) && !of(&[(u64::MAX, 1)]));
     }
 
     #[test]

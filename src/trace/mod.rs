@@ -1,6 +1,6 @@
 //! What a test's processes left, turned into edges.
 
-mod cases;
+pub mod cases;
 pub mod collect;
 pub mod derive;
 pub mod format;

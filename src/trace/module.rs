@@ -1,6 +1,7 @@
 //! Programs and libraries as files: build-id and records.
 
 use crate::cfg::format::{FormatError, Records};
+use crate::compiler::linked::taken_from_others;
 use crate::instrument::RECORD_SECTION;
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SymbolKind};
@@ -43,8 +44,10 @@ pub enum ModuleError {
 
 /// What a module that is not analysed can say of names.
 pub struct KnownNames {
-    /// Those that it exports or takes from others.
-    pub all: HashSet<String>,
+    /// Those that it finds through the dynamic linker, in others or in itself.
+    pub uses: HashSet<String>,
+    /// Those that it defines for others.
+    pub provides: HashSet<String>,
     /// It asks for names while it runs.
     pub looks_up: bool,
 }
@@ -55,21 +58,38 @@ pub const LOOK_UPS: [&str; 2] = ["dlsym", "dlvsym"];
 /// The names of a library. Of a program that was linked without us, all names;
 /// `None` if it does not have them any more.
 pub fn known_names(path: &Path) -> Option<KnownNames> {
-    let bytes = fs_err::read(path).ok()?;
+    let bytes = read(path).ok()?;
     let elf = object::File::parse(&*bytes).ok()?;
     let is_ours = elf.section_by_name(RECORD_SECTION).is_some();
     if is_ours && elf.symbols().next().is_none() {
         return None;
     }
+    // Without sections nothing is known of its names.
+    elf.sections().next()?;
     let inside = elf.symbols().filter(|_| is_ours);
-    let symbols = elf.dynamic_symbols().chain(inside);
-    let mut known = KnownNames { all: HashSet::new(), looks_up: false };
-    for symbol in symbols {
+    let taken = taken_from_others(&elf);
+    let uses_any = is_ours || taken.is_none();
+    let uses = taken.unwrap_or_default();
+    let mut known = KnownNames { uses, provides: HashSet::new(), looks_up: false };
+    for symbol in elf.dynamic_symbols().chain(inside) {
         let Ok(name) = symbol.name() else { continue };
         known.looks_up |= symbol.is_undefined() && LOOK_UPS.contains(&name);
-        known.all.insert(name.to_string());
+        if uses_any {
+            known.uses.insert(name.to_string());
+        }
+        if !symbol.is_undefined() {
+            known.provides.insert(name.to_string());
+        }
     }
     Some(known)
+}
+
+/// The bytes of a regular file. A history may name anything: a device has no end.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    if !fs_err::metadata(path)?.is_file() {
+        return Err(std::io::Error::other("not a regular file"));
+    }
+    fs_err::read(path)
 }
 
 /// Whether a file is a program, a library, an object or an archive of these.
@@ -85,8 +105,7 @@ impl Module {
     /// Of an archive, what its members have together.
     pub fn read(path: &Path) -> Result<Self, ModuleError> {
         let name = || path.display().to_string();
-        let bytes =
-            fs_err::read(path).map_err(|source| ModuleError::Read { path: name(), source })?;
+        let bytes = read(path).map_err(|source| ModuleError::Read { path: name(), source })?;
         let elf_error = |source| ModuleError::Elf { path: name(), source };
         let mut module = Self {
             path: path.to_path_buf(),

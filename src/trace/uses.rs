@@ -2,11 +2,12 @@
 //! library noted it. `instrument-runtime/files/uses_format.h` is the
 //! definition of the log; a test holds the two together.
 
+use crate::bytes;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// The log, in the trace directory; and what found no room in it.
@@ -31,6 +32,13 @@ const LISTED: u16 = 4;
 const EXECUTED: u16 = 5;
 const COMPILED: u16 = 6;
 const DESCRIBED: u16 = 7;
+const SOUGHT: u16 = 8;
+const CACHED: u16 = 9;
+const GLOBBED: u16 = 10;
+const TOLD: u16 = 11;
+const PATTERN: u16 = 12;
+const PATTERN_OF_MAKE: u16 = 13;
+const SEVERAL_NAMES: u16 = 14;
 const EXEC: u16 = 16;
 const SPAWN: u16 = 17;
 const SPAWNED: u16 = 18;
@@ -44,8 +52,9 @@ const CUT: &[u8] = b"a process was interrupted while it noted a file";
 
 /// Where git keeps what it knows.
 const GIT: &str = ".git";
-/// Directories that hold no files of a project.
-const SKIPPED: &[&str] = &[GIT, ".hg", ".svn", ".edgewise"];
+/// Directories in the root of a project that hold no files of it: its repository, and what is
+/// known of it. Below other directories these names are fixtures like any other.
+pub const SKIPPED: &[&str] = &[GIT, ".hg", ".svn", ".edgewise"];
 
 /// The files that the processes of a test used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,10 +63,30 @@ pub struct Uses {
     pub files: BTreeMap<PathBuf, Use>,
     /// Programs that were executed by an absolute path, wherever they are.
     pub programs: BTreeSet<PathBuf>,
+    /// What they asked `glob()` for, by absolute path.
+    pub patterns: BTreeSet<Pattern>,
+    /// Directories that shells and their like listed, with the arguments of these.
+    pub listings: BTreeSet<Listing>,
     /// They asked for what git knows of the project.
     pub asks_git: bool,
     /// Why some uses may be missing, if so.
     pub incomplete: Option<String>,
+}
+
+/// A pattern that `glob()` was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pattern {
+    pub path: PathBuf,
+    pub is_of_make: bool,
+}
+
+/// A directory that a process listed whose arguments may tell which names it looks for there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Listing {
+    pub directory: PathBuf,
+    /// Where the process was when it listed it.
+    pub working_directory: PathBuf,
+    pub arguments: Vec<Vec<u8>>,
 }
 
 impl Default for Uses {
@@ -65,6 +94,8 @@ impl Default for Uses {
         Self {
             files: BTreeMap::new(),
             programs: BTreeSet::new(),
+            patterns: BTreeSet::new(),
+            listings: BTreeSet::new(),
             asks_git: false,
             incomplete: Some(String::from("no file use was recorded")),
         }
@@ -86,8 +117,14 @@ pub struct Use {
     pub written: bool,
     /// Asked for, or opened in vain.
     pub looked_for: bool,
+    /// The same by another process than a make or a compiler of ours.
+    pub looked_for_by_others: bool,
     /// A directory whose names were read.
     pub listed: bool,
+    /// The same by a process of which it is not known which names it looks for.
+    pub searched: bool,
+    /// The same by a make, which looks for names that its rules have.
+    pub cached: bool,
     pub executed: bool,
     /// What came first.
     pub first: First,
@@ -186,6 +223,9 @@ impl Uses {
     }
 }
 
+/// A log that is larger was not made here: any process of a test can write it.
+const MOST_BYTES: u64 = 1 << 28;
+
 /// The parts of a log that hold anything. Most of it is room that was not needed.
 struct Log {
     /// With the texts behind it.
@@ -198,6 +238,9 @@ impl Log {
     fn read(path: &Path) -> io::Result<Option<Self>> {
         let file = std::fs::File::open(path)?;
         let size = file.metadata()?.len();
+        if size > MOST_BYTES {
+            return Ok(None);
+        }
         let mut head = vec![0; HEAD];
         file.read_exact_at(&mut head, 0)?;
         let places = u64_at(&head, 16).zip(u64_at(&head, 32));
@@ -252,7 +295,10 @@ impl Uses {
             known.described |= used.described;
             known.written |= used.written;
             known.looked_for |= used.looked_for;
+            known.looked_for_by_others |= used.looked_for_by_others;
             known.listed |= used.listed;
+            known.searched |= used.searched;
+            known.cached |= used.cached;
             known.executed |= used.executed;
             known.made &= used.made;
             if used.first == First::Input {
@@ -260,6 +306,8 @@ impl Uses {
             }
         }
         self.programs.extend(later.programs);
+        self.patterns.extend(later.patterns);
+        self.listings.extend(later.listings);
         self.asks_git |= later.asks_git;
         self.incomplete = self.incomplete.take().or(later.incomplete);
     }
@@ -290,27 +338,94 @@ fn parse(Log { head, records }: &Log, more: &[u8], first: Option<u32>) -> Option
         uses.incomplete.get_or_insert(String::from("a process had no room to note its files"));
     }
     let (real, shown) = (Path::new(OsStr::from_bytes(real)), Path::new(OsStr::from_bytes(shown)));
+    let mut elsewhere = BTreeSet::new();
     for record in &records {
+        if record.kind == SEVERAL_NAMES {
+            elsewhere.extend(identity_in(record.text));
+        }
         if [EXEC, SPAWN].contains(&(record.kind & !UNSEEN)) {
             let path = record.text.split(|byte| *byte == 0).next().unwrap_or_default();
             let path = PathBuf::from(OsStr::from_bytes(path));
             uses.programs.extend(path.is_absolute().then_some(path));
         }
-        let path = Path::new(OsStr::from_bytes(record.text));
+        let mut texts = record.text.split(|byte| *byte == 0);
+        let path = match record.kind {
+            TOLD => texts.next().unwrap_or_default(),
+            _ => record.text,
+        };
+        let path = Path::new(OsStr::from_bytes(path));
         let Ok(inside) = path.strip_prefix(real) else { continue };
-        if !(READ..=DESCRIBED).contains(&record.kind) {
+        if !(READ..=PATTERN_OF_MAKE).contains(&record.kind) {
             continue;
         }
         uses.asks_git |= asks_git(inside, record.kind, || shown.join(inside).exists());
         let is_skipped = |part: &OsStr| SKIPPED.iter().any(|skipped| part == *skipped);
-        if !inside.iter().any(is_skipped) {
-            note(&mut uses.files, shown.join(inside), record.kind);
+        if inside.iter().next().is_some_and(is_skipped) {
+            continue;
         }
+        match record.kind {
+            PATTERN | PATTERN_OF_MAKE => {
+                let is_of_make = record.kind == PATTERN_OF_MAKE;
+                uses.patterns.insert(Pattern { path: shown.join(inside), is_of_make });
+                continue;
+            }
+            TOLD => {
+                let from = Path::new(OsStr::from_bytes(texts.next().unwrap_or_default()));
+                let mut arguments: Vec<Vec<u8>> = texts.map(<[u8]>::to_vec).collect();
+                // Each has a NUL behind it.
+                arguments.pop();
+                uses.listings.insert(Listing {
+                    directory: shown.join(inside),
+                    working_directory: from
+                        .strip_prefix(real)
+                        .map_or_else(|_| from.to_path_buf(), |from| shown.join(from)),
+                    arguments,
+                });
+            }
+            _ => {}
+        }
+        note(&mut uses.files, shown.join(inside), record.kind);
     }
+    for path in with_identity(shown, &elsewhere) {
+        note(&mut uses.files, path, READ);
+    }
+    let told: BTreeSet<&Path> = uses.listings.iter().map(|told| &*told.directory).collect();
     for (path, used) in &mut uses.files {
-        used.listed |= used.read && path.is_dir();
+        let is_opened = used.read && path.is_dir();
+        used.searched |= is_opened && !used.listed && !told.contains(&**path);
+        used.listed |= is_opened;
     }
     Some(uses)
+}
+
+/// Device and inode.
+type Identity = (u64, u64);
+
+fn identity_in(text: &[u8]) -> Option<Identity> {
+    let (device, inode) = std::str::from_utf8(text).ok()?.split_once(' ')?;
+    Some((device.parse().ok()?, inode.parse().ok()?))
+}
+
+/// Files of the project that are among these, which were opened by names outside of it.
+fn with_identity(root: &Path, wanted: &BTreeSet<Identity>) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let device = root.metadata().ok().map(|meta| meta.dev());
+    if !wanted.iter().any(|(wanted, _)| Some(*wanted) == device) {
+        return found;
+    }
+    let mut todo = vec![root.to_path_buf()];
+    while let Some(directory) = todo.pop() {
+        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+            let Ok(meta) = entry.metadata() else { continue };
+            let is_skipped = SKIPPED.iter().any(|skipped| entry.file_name() == *skipped);
+            if meta.is_dir() && !is_skipped {
+                todo.push(entry.path());
+            } else if meta.is_file() && wanted.contains(&(meta.dev(), meta.ino())) {
+                found.push(entry.path());
+            }
+        }
+    }
+    found
 }
 
 /// Whether who uses a file wants to know what git knows: reads in its directory, or
@@ -319,7 +434,7 @@ fn asks_git(inside: &Path, kind: u16, is_there: impl Fn() -> bool) -> bool {
     let Ok(below) = inside.strip_prefix(GIT) else { return false };
     match kind {
         WRITTEN => false,
-        LOOKED_FOR if below.as_os_str().is_empty() => !is_there(),
+        LOOKED_FOR | SOUGHT if below.as_os_str().is_empty() => !is_there(),
         _ => true,
     }
 }
@@ -337,8 +452,11 @@ fn note(files: &mut BTreeMap<PathBuf, Use>, path: PathBuf, kind: u16) {
             used.made |= !used.read && !used.executed;
             used.written = true;
         }
-        LOOKED_FOR => used.looked_for = true,
-        LISTED => used.listed = true,
+        LOOKED_FOR => (used.looked_for, used.looked_for_by_others) = (true, true),
+        SOUGHT => used.looked_for = true,
+        LISTED => (used.listed, used.searched) = (true, true),
+        CACHED => (used.listed, used.cached) = (true, true),
+        GLOBBED | TOLD => used.listed = true,
         EXECUTED => used.executed = true,
         _ => {}
     }
@@ -349,7 +467,7 @@ fn note(files: &mut BTreeMap<PathBuf, Use>, path: PathBuf, kind: u16) {
 /// linked, or setuid, or whatever else, and was not seen.
 fn incomplete(records: &[Record<'_>], first: Option<u32>) -> Option<String> {
     let unseen = |text: &[u8]| {
-        let text = String::from_utf8_lossy(text);
+        let text = bytes::to_text(text);
         match text.split_once('\0') {
             Some((program, why)) if !why.is_empty() => format!("{program} was not seen: {why}"),
             _ => format!("{} was not seen", text.trim_end_matches('\0')),
@@ -365,7 +483,7 @@ fn incomplete(records: &[Record<'_>], first: Option<u32>) -> Option<String> {
     let mut spawning: HashMap<u32, (usize, &Record<'_>)> = HashMap::new();
     for (place, record) in records.iter().enumerate() {
         match record.kind & !UNSEEN {
-            MARK => return Some(String::from_utf8_lossy(record.text).into_owned()),
+            MARK => return Some(bytes::to_text(record.text).into_owned()),
             EXEC => {
                 if let Some(earlier) = executing.insert(record.process, record) {
                     return Some(unseen(earlier.text));
@@ -465,6 +583,13 @@ mod tests {
             ("EXECUTED", EXECUTED),
             ("COMPILED", COMPILED),
             ("DESCRIBED", DESCRIBED),
+            ("SOUGHT", SOUGHT),
+            ("CACHED", CACHED),
+            ("GLOBBED", GLOBBED),
+            ("TOLD", TOLD),
+            ("PATTERN", PATTERN),
+            ("PATTERN_OF_MAKE", PATTERN_OF_MAKE),
+            ("SEVERAL_NAMES", SEVERAL_NAMES),
             ("EXEC", EXEC),
             ("SPAWN", SPAWN),
             ("SPAWNED", SPAWNED),

@@ -8,6 +8,8 @@ pub enum Outcome {
     Full,
     /// The last procedure is opaque, with a reason.
     Opaque,
+    /// The same, because it has too many branches for probes.
+    TooLarge,
     /// An item was not understood, and a problem says so.
     NotUnderstood,
 }
@@ -20,7 +22,7 @@ pub struct Shape {
     pub outcome: Outcome,
 }
 
-use Outcome::{Full, NotUnderstood, Opaque};
+use Outcome::{Full, NotUnderstood, Opaque, TooLarge};
 
 /// A shape a line: the things, how many of them, what must come of them, and
 /// how they are made.
@@ -126,14 +128,14 @@ shapes! {
     arguments: 100_000 Full, |n| {
         format!("int g();\n{}", body(&format!("a = g({}a);", each(n, |i| format!("a + {i},\n")))))
     };
-    arguments_that_branch: 20_000 Full, |n| {
+    arguments_that_branch: 20_000 TooLarge, |n| {
         format!("int g();\n{}", body(&format!("a = g({}a);", "a && g(),\n".repeat(n))))
     };
-    initialisers_that_branch: 20_000 Full, |n| {
+    initialisers_that_branch: 20_000 TooLarge, |n| {
         let text = body(&format!("struct s t = {{ {} }};", "a ? 2 : 1,\n".repeat(n)));
         format!("struct s {{ int t[9]; }};\n{text}")
     };
-    comma_operands_that_branch: 20_000 Full, |n| body(&format!("{}a;", "a && a,\n".repeat(n)));
+    comma_operands_that_branch: 20_000 TooLarge, |n| body(&format!("{}a;", "a && a,\n".repeat(n)));
     comma_operands: 100_000 Full, |n| body(&format!("{}a;", "a = g(a),\n".repeat(n)));
     sum_of_plain_operands: 100_000 Full, |n| body(&format!("a = {}1;", "a +\n".repeat(n)));
     pointers: 100_000 Full, |n| format!("int {}p;\n", "*".repeat(n));
@@ -143,29 +145,29 @@ shapes! {
     };
 
     // Control flow.
-    cases: 100_000 Full, |n| {
+    cases: 100_000 TooLarge, |n| {
         switch(&each(n, |i| format!("case {i}: a += {i}; break;\n")))
     };
-    cases_that_fall_through: 100_000 Full, |n| switch(&each(n, |i| format!("case {i}: a++;\n")));
-    case_ranges: 100_000 Full, |n| {
+    cases_that_fall_through: 100_000 TooLarge, |n| switch(&each(n, |i| format!("case {i}: a++;\n")));
+    case_ranges: 100_000 TooLarge, |n| {
         switch(&each(n, |i| format!("case {} ... {}: a--; break;\n", i * 10, i * 10 + 9)))
     };
-    else_ifs: 100_000 Full, |n| {
+    else_ifs: 100_000 TooLarge, |n| {
         body(&format!("{} a = 0;", each(n, |i| format!("if (a == {i}) a = 1; else\n"))))
     };
-    ifs: 100_000 Full, |n| body(&each(n, |i| format!("if (a == {i}) a = {i};\n")));
-    loops: 100_000 Full, |n| body(&each(n, |i| format!("while (a < {i}) a++;\n")));
-    empty_loops: 100_000 Full, |n| body(&"for (;;) { if (a) break; }\n".repeat(n));
-    operands_of_and: 100_000 Full, |n| {
+    ifs: 100_000 TooLarge, |n| body(&each(n, |i| format!("if (a == {i}) a = {i};\n")));
+    loops: 100_000 TooLarge, |n| body(&each(n, |i| format!("while (a < {i}) a++;\n")));
+    empty_loops: 100_000 TooLarge, |n| body(&"for (;;) { if (a) break; }\n".repeat(n));
+    operands_of_and: 100_000 TooLarge, |n| {
         body(&format!("if ({}a) a = 1;", each(n, |i| format!("a > {i} &&\n"))))
     };
-    operands_of_and_for_their_value: 100_000 Full, |n| {
+    operands_of_and_for_their_value: 100_000 TooLarge, |n| {
         body(&format!("a = {}a;", each(n, |i| format!("a > {i} &&\n"))))
     };
-    operands_of_or_and_and: 100_000 Full, |n| {
+    operands_of_or_and_and: 100_000 TooLarge, |n| {
         body(&format!("if ({}a) a = 1;", each(n, |i| format!("a > {i} && a < 9 ||\n"))))
     };
-    labels_and_gotos: 50_000 Full, |n| {
+    labels_and_gotos: 50_000 TooLarge, |n| {
         body(&each(n, |i| format!("if (a) goto l{};\nl{i}: a++;\n", (i * 7919) % n)))
     };
     labels_before_nothing: 50_000 Full, |n| body(&each(n, |i| format!("l{i}: ;\n")));
@@ -181,12 +183,12 @@ shapes! {
     gotos_in_a_ring: 50_000 Full, |n| {
         body(&format!("goto l0; {}", each(n, |i| format!("l{i}: goto l{};\n", (i + 1) % n))))
     };
-    breaks_in_one_loop: 100_000 Full, |n| {
+    breaks_in_one_loop: 100_000 TooLarge, |n| {
         body(&format!("for (;;) {{ {} }}", "if (a) break; if (a) continue;\n".repeat(n)))
     };
-    returns: 100_000 Full, |n| body(&"if (a) return;\n".repeat(n));
-    statement_expressions: 10_000 Full, |n| body(&"a = ({ if (a) a++; a; });\n".repeat(n));
-    statement_expressions_in_one_statement: 10_000 Full, |n| {
+    returns: 100_000 TooLarge, |n| body(&"if (a) return;\n".repeat(n));
+    statement_expressions: 10_000 TooLarge, |n| body(&"a = ({ if (a) a++; a; });\n".repeat(n));
+    statement_expressions_in_one_statement: 10_000 TooLarge, |n| {
         body(&format!("g({}a);", "({ if (a) a++; a; }),\n".repeat(n)))
     };
 
@@ -260,7 +262,7 @@ shapes! {
     sizeofs: 100_000 Opaque, |n| body(&format!("a = {}a;", "sizeof ".repeat(n)));
     assignments: 100_000 Opaque, |n| body(&format!("{}1;", "a =\n".repeat(n)));
     labels_on_one_statement: 50_000 Full, |n| body(&(each(n, |i| format!("l{i}:\n")) + "a++;"));
-    cases_on_one_statement: 100_000 Full, |n| {
+    cases_on_one_statement: 100_000 TooLarge, |n| {
         switch(&(each(n, |i| format!("case {i}:\n")) + "a++;"))
     };
     one_name_in_nested_scopes: 100_000 Opaque, |n| body(&nested(n, "{ int x = a;\n", ";", "}"));
@@ -281,7 +283,7 @@ shapes! {
 
     // Long in a way that is a deep tree to the left.
     sum_of_calls: 100_000 Full, |n| body(&format!("a = {}1;", "g(a) +\n".repeat(n)));
-    sum_of_groups_that_branch: 100_000 Full, |n| {
+    sum_of_groups_that_branch: 100_000 TooLarge, |n| {
         body(&format!("a = {}1;", "(a && a) +\n".repeat(n)))
     };
     calls_of_what_a_call_returns: 100_000 Opaque, |n| body(&format!("a = g{};", "(a)\n".repeat(n)));

@@ -17,7 +17,7 @@ pub fn analyse(source: &str) -> unit::Analysis {
 /// nodes are named by their text, entry and exit by these words.
 pub fn graph(source: &str) -> String {
     let analysis = analyse(source);
-    assert_eq!(analysis.problems, Vec::<String>::new());
+    assert_eq!(analysis.problems(), Vec::<String>::new());
     let procedure = analysis.procedures.last().expect("a procedure");
     if let Some(why) = &procedure.opaque {
         return format!("opaque: {why}");

@@ -73,8 +73,41 @@ pub fn build(
     builder.dispatch_to(&procedure.addressed);
     match builder.problem {
         Some(problem) => Err(problem),
-        None => Ok(builder.finish()),
+        None => within_limits(builder.finish(), procedure),
     }
+}
+
+/// Refuses a graph with so many branches that compilers take far longer, or use far
+/// more memory, with a probe on each than without. Such a body is opaque.
+fn within_limits(draft: Draft, procedure: &Procedure) -> Result<Draft, Problem> {
+    const MOST_BRANCHES: usize = 2000;
+    const MOST_LABELS: usize = 300;
+    let token = procedure.body_range.start;
+    // Probes behind calls cost a compiler little.
+    let is_branch = |edge: &&DraftEdge| {
+        let is_behind = matches!(
+            edge.site,
+            Site::None | Site::AfterExpression { .. } | Site::AfterDeclaration { .. }
+        );
+        !is_behind
+    };
+    if draft.edges.iter().filter(is_branch).count() > MOST_BRANCHES {
+        return Err(Problem { token, what: "more than 2000 branches, too many for probes" });
+    }
+    // Case labels of one statement, one directly behind another.
+    let mut labels = 0;
+    let mut next = None;
+    for edge in &draft.edges {
+        if let Site::Case { start, colon, .. } = edge.site {
+            labels = if next == Some(start) { labels + 1 } else { 1 };
+            next = Some(colon + 1);
+            if labels > MOST_LABELS {
+                let what = "more than 300 case labels of one statement, too many for probes";
+                return Err(Problem { token, what });
+            }
+        }
+    }
+    Ok(draft)
 }
 
 /// An edge whose target is not known yet.

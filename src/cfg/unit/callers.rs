@@ -1,8 +1,8 @@
 //! Procedures that nothing can enter but calls by name in their own unit, so
-//! that the calls tell when they are entered; and small ones that others can enter
-//! too, so that the calls of the unit may go to a copy.
+//! that the calls tell when they are entered.
 
 use super::symbols::{Symbols, words};
+use crate::bytes;
 use crate::cfg::draft::DraftNode;
 use crate::frontend::lex::Kind;
 use crate::frontend::names::{Name, kw};
@@ -10,30 +10,10 @@ use crate::frontend::tree::*;
 use crate::ids::DeclId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How the procedures of a unit are entered.
-#[derive(Default)]
-pub struct Entries {
-    /// For every procedure the others by which its callers may be left before
-    /// they call it, or `None` if there may be another way into it.
-    pub only_called: Vec<Option<Vec<u32>>>,
-    /// For every procedure whose calls in the unit may go to a copy of it.
-    pub small: Vec<Option<SmallCalls>>,
-}
-
-/// The calls of a small procedure in its own unit.
-pub struct SmallCalls {
-    /// By which others its callers may be left before they call it.
-    pub others: Vec<u32>,
-    /// The tokens that call it, behind its definition.
-    pub tokens: Vec<u32>,
-}
-
 #[derive(Default)]
 pub struct Callers {
     /// Whose calls are of interest.
     defined: FxHashSet<DeclId>,
-    /// Those others can enter too, and their calls as far as these were seen.
-    small: FxHashMap<DeclId, Vec<u32>>,
     /// Tokens by which something is called as soon as its node runs, unless
     /// that is left by another call.
     sure: FxHashSet<u32>,
@@ -43,9 +23,7 @@ pub struct Callers {
 
 impl Callers {
     pub fn of(tree: &Tree<'_>) -> Self {
-        let small = tree.procedures.iter().filter(|procedure| is_small(tree, procedure));
         Self {
-            small: small.map(|procedure| (procedure.decl, Vec::new())).collect(),
             defined: tree.procedures.iter().map(|procedure| procedure.decl).collect(),
             ..Self::default()
         }
@@ -73,7 +51,9 @@ impl Callers {
         }
     }
 
-    pub fn finish(mut self, tree: &Tree<'_>) -> Entries {
+    /// For every procedure the others by which its callers may be left before
+    /// they call it, or `None` if there may be another way into it.
+    pub fn finish(mut self, tree: &Tree<'_>) -> Vec<Option<Vec<u32>>> {
         let mut candidates: FxHashMap<Name, DeclId> = FxHashMap::default();
         for procedure in &tree.procedures {
             let is_candidate = procedure.is_static && is_plain(tree, procedure);
@@ -82,26 +62,20 @@ impl Callers {
             }
         }
         self.look_for_other_uses(tree, &mut candidates);
-        let mut found = Entries::default();
+        let mut only_called = Vec::with_capacity(tree.procedures.len());
         for procedure in &tree.procedures {
             let mut others: Vec<u32> =
                 self.others.remove(&procedure.decl).into_iter().flatten().collect();
             others.sort_unstable();
             let is_only_called = candidates.get(&procedure.name) == Some(&procedure.decl);
-            found.only_called.push(is_only_called.then(|| others.clone()));
-            let tokens = self.small.remove(&procedure.decl).map(|mut tokens| {
-                tokens.retain(|token| *token >= procedure.range.end);
-                tokens
-            });
-            let tokens = tokens.filter(|tokens| !tokens.is_empty());
-            found.small.push(tokens.map(|tokens| SmallCalls { others, tokens }));
+            only_called.push(is_only_called.then_some(others));
         }
-        found
+        only_called
     }
 
     /// Takes away all candidates whose name stands anywhere but in a call that
     /// is known, or where the file declares it.
-    fn look_for_other_uses(&mut self, tree: &Tree<'_>, candidates: &mut FxHashMap<Name, DeclId>) {
+    fn look_for_other_uses(&self, tree: &Tree<'_>, candidates: &mut FxHashMap<Name, DeclId>) {
         let mut file = FileLevel::default();
         let bodies: Vec<Range> =
             tree.procedures.iter().filter(|p| !p.is_nested).map(|p| p.body_range).collect();
@@ -118,28 +92,18 @@ impl Callers {
                     file.pass(tree.token_text(token));
                 }
                 // Attributes may name it in a string, in any of their spellings.
-                if !in_body && this.kind == Kind::Text {
-                    remove_words(tree, tree.token_text(token), candidates);
+                let is_attribute = in_body && opens_attribute(tree, token);
+                if is_attribute || !in_body && begins_literals(tree, token) {
+                    strings_behind(tree, token, candidates);
                 }
                 continue;
             }
             // Outside of bodies all strings were looked at.
             if in_body && matches!(this.name, kw::ATTRIBUTE | kw::ASM) {
-                strings_behind(tree, token).for_each(|text| remove_words(tree, text, candidates));
+                strings_behind(tree, token, candidates);
             }
             if this.name == kw::SIZEOF && in_body {
                 asserted = size_of_truth(tree, token).unwrap_or(asserted);
-            }
-            if in_body
-                && !asserted.contains(token)
-                && let Ref::Decl(decl) = tree.refs.get(token)
-                && let Some(calls) = self.small.get_mut(&decl)
-            {
-                if self.sure.contains(&token) {
-                    calls.push(token);
-                } else if tree.token_text(token + 1) == b"(" {
-                    self.small.remove(&decl);
-                }
             }
             let Some(decl) = candidates.get(&this.name) else { continue };
             let is_known = tree.refs.get(token) == Ref::Decl(*decl)
@@ -154,7 +118,13 @@ impl Callers {
         }
         for pragma in &tree.tokens.pragmas {
             let text = &tree.text[pragma.start as usize..pragma.end as usize];
-            remove_words(tree, text, candidates);
+            remove_words(tree, &bytes::to_text(text), candidates);
+        }
+        // What was not understood may lead to all that it names.
+        for (range, _) in &tree.not_understood {
+            for token in &tree.tokens.all[range.start as usize..range.end as usize] {
+                candidates.remove(&token.name);
+            }
         }
     }
 }
@@ -167,32 +137,6 @@ fn is_plain(tree: &Tree<'_>, procedure: &Procedure) -> bool {
         && !decl.acts
         && !decl.is_weak
         && decl.link_name().is_none()
-}
-
-/// Whether the text of a procedure that other units can call may stand in the unit
-/// a second time, under another name: a few tokens that nothing is known by.
-fn is_small(tree: &Tree<'_>, procedure: &Procedure) -> bool {
-    const MOST_TOKENS: u32 = 64;
-    let Range { start, end } = procedure.range;
-    if procedure.is_static || end - start > MOST_TOKENS || !is_plain(tree, procedure) {
-        return false;
-    }
-    let head = start..procedure.body_range.start;
-    let names_itself = |token: &u32| tree.tokens.all[*token as usize].name == procedure.name;
-    let is_harmless = |token: u32| {
-        let this = &tree.tokens.all[token as usize];
-        let is_known =
-            matches!(this.name, kw::STATIC | kw::EXTERN | kw::INLINE | kw::ASM | kw::ATTRIBUTE);
-        let text = tree.token_text(token);
-        let has_brace = text == b"{" && token != procedure.body_range.start;
-        !(this.kind == Kind::Word && (is_known || text.starts_with(b"__")))
-            && !has_brace
-            && !matches!(text, b"[" | b"...")
-    };
-    tree.token_text(procedure.body_range.start - 1) == b")"
-        && head.filter(names_itself).count() == 1
-        && (start..end).all(is_harmless)
-        && tree.pragmas_in(procedure.range).is_empty()
 }
 
 /// The operand of `sizeof (e ? 1 : 0)`, by which `assert` has its condition
@@ -218,8 +162,8 @@ fn size_of_truth(tree: &Tree<'_>, size_of: u32) -> Option<Range> {
 }
 
 /// Takes away the candidates whose names stand in a text.
-fn remove_words(tree: &Tree<'_>, text: &[u8], candidates: &mut FxHashMap<Name, DeclId>) {
-    for word in words(&String::from_utf8_lossy(text)) {
+fn remove_words(tree: &Tree<'_>, text: &str, candidates: &mut FxHashMap<Name, DeclId>) {
+    for word in words(text) {
         if let Some(name) = tree.tokens.names.find(word.as_bytes()) {
             candidates.remove(&name);
         }
@@ -254,22 +198,38 @@ impl FileLevel {
     }
 }
 
-/// The string literals in the brackets behind `__attribute__` or `asm`.
-fn strings_behind<'a>(tree: &'a Tree<'_>, token: u32) -> impl Iterator<Item = &'a [u8]> {
+/// Whether `[[` stands at a token.
+fn opens_attribute(tree: &Tree<'_>, token: u32) -> bool {
+    tree.token_text(token) == b"[" && tree.token_text(token + 1) == b"["
+}
+
+/// Whether a token is the first of the string literals that make one.
+fn begins_literals(tree: &Tree<'_>, token: u32) -> bool {
+    let is_text = |token: u32| tree.tokens.all[token as usize].kind == Kind::Text;
+    is_text(token) && !token.checked_sub(1).is_some_and(is_text)
+}
+
+/// Takes away the candidates that string literals name: those that begin at a token, or
+/// those in the first brackets from there on, of `__attribute__`, `asm` or `[[`.
+fn strings_behind(tree: &Tree<'_>, token: u32, candidates: &mut FxHashMap<Name, DeclId>) {
+    let is_literal = begins_literals(tree, token);
     let mut depth = 0;
     let mut is_over = false;
-    let rest = (token + 1)..tree.tokens.all.len() as u32;
-    rest.take_while(move |token| {
-        match tree.token_text(*token) {
-            b"(" => depth += 1,
-            b")" => depth -= 1,
-            b";" | b"{" | b"}" if depth == 0 => is_over = true,
-            _ => {}
+    let count = tree.tokens.all.len() as u32;
+    let end = (token..count).find(|token| {
+        if is_over || is_literal && tree.tokens.all[*token as usize].kind != Kind::Text {
+            return true;
         }
-        let goes_on = !is_over;
-        is_over |= depth <= 0 && tree.token_text(*token) == b")";
-        goes_on
-    })
-    .filter(|token| tree.tokens.all[*token as usize].kind == Kind::Text)
-    .map(|token| tree.token_text(token))
+        match tree.token_text(*token) {
+            b"(" | b"[" => depth += 1,
+            b")" | b"]" => depth -= 1,
+            b";" | b"{" | b"}" if depth == 0 => return true,
+            _ => return false,
+        }
+        is_over = depth <= 0;
+        false
+    });
+    for text in tree.literals(Range::new(token, end.unwrap_or(count))) {
+        remove_words(tree, &text, candidates);
+    }
 }

@@ -1,12 +1,13 @@
 //! What a unit defines and declares, and what acts on a program unnamed.
 
 use super::UnitBuilder;
-use super::symbols::words;
 use crate::cfg::format::*;
 use crate::cfg::meaning::Lines;
+use crate::frontend::lex::Kind;
 use crate::frontend::tree::*;
 use crate::ids::{DeclId, Fingerprint, FpHasher};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
 
 impl UnitBuilder<'_, '_> {
@@ -116,6 +117,11 @@ impl UnitBuilder<'_, '_> {
                 }
             }
         }
+        let forms = decl.forms.iter().filter(|_| !decl.is_static);
+        let pushed = forms.filter_map(|form| self.meanings.pragmas.visibility_at(form.at));
+        let pushed: BTreeSet<&str> = pushed.collect();
+        is_said |= !pushed.is_empty();
+        pushed.iter().for_each(|visibility| hasher.str(visibility));
         is_said.then(|| hasher.finish())
     }
 
@@ -126,7 +132,7 @@ impl UnitBuilder<'_, '_> {
             self.meanings.hash_pieces(&text, Lines::Symbolic, &mut hasher);
         }
         for pragma in &self.meanings.pragmas.of_the_program {
-            hasher.str(pragma);
+            hasher.str(&pragma.text);
         }
         // Nobody knows what these define for other units.
         for (range, _) in &self.tree.not_understood {
@@ -135,16 +141,89 @@ impl UnitBuilder<'_, '_> {
         hasher.finish()
     }
 
+    /// Words of the strings in a declaration, without those of attributes that name no symbol.
+    fn names_in_attributes(&self, range: Range) -> Vec<String> {
+        const OTHERS: [&str; 6] =
+            ["section", "visibility", "deprecated", "tls_model", "target", "optimize"];
+        let mut found = Vec::new();
+        let mut from = range.start;
+        for token in range.start + 2..range.end {
+            let before = String::from_utf8_lossy(self.tree.token_text(token - 2));
+            let is_other = self.tree.token_text(token - 1) == b"("
+                && OTHERS.contains(&before.trim_matches('_'));
+            if is_other && let Some(close) = self.close_of_literals(token, range.end) {
+                found.extend(self.symbols.words_in_strings(Range::new(from, token)));
+                from = from.max(close);
+            }
+        }
+        found.extend(self.symbols.words_in_strings(Range::new(from, range.end)));
+        found
+    }
+
+    /// The token behind the string literals that begin at a token, if there are any.
+    fn close_of_literals(&self, token: u32, end: u32) -> Option<u32> {
+        let is_text = |token: &u32| self.tree.tokens.all[*token as usize].kind == Kind::Text;
+        let close = (token..end).find(|token| !is_text(token))?;
+        (close > token).then_some(close)
+    }
+
+    /// Names that the unit may do without, see [`UnitIndex::weak`]: those that are declared
+    /// weak, in whichever way, and those that nothing but asm, attributes and pragmas name.
+    pub(super) fn weak(
+        &self,
+        procedures: &[ProcedureIndex],
+        definitions: &[Definition],
+    ) -> Vec<u32> {
+        let mut names: FxHashSet<String> = FxHashSet::default();
+        let weak = self.tree.decls.iter().filter(|decl| decl.is_weak);
+        names.extend(weak.filter_map(|decl| self.symbols.of_decl(decl)).map(|symbol| symbol.name));
+        for pragma in &self.meanings.pragmas.of_the_program {
+            names.extend(pragma.names.iter().cloned());
+        }
+        for acting in self.tree.composition.iter().filter(|acting| acting.names_count) {
+            let words = self.symbols.words_in_strings(acting.range);
+            if words.iter().any(|word| word.starts_with("weak")) {
+                names.extend(words);
+            }
+        }
+        let code = procedures.iter().flat_map(|procedure| &procedure.mentions);
+        // What a weak reference stands for is named by its attribute alone.
+        let aliases = self.tree.decls.iter().filter(|decl| decl.alias_of().is_some());
+        let aliases: FxHashSet<Symbol> =
+            aliases.filter_map(|decl| self.symbols.of_decl(decl)).collect();
+        let is_code = |definition: &&Definition| {
+            !aliases.contains(&self.symbols.all()[definition.symbol as usize])
+        };
+        let initialisers = definitions.iter().filter(is_code);
+        let code = code.chain(initialisers.flat_map(|definition| &definition.mentions));
+        let code: FxHashSet<u32> = code.copied().collect();
+        let own = definitions.iter().map(|d| &self.symbols.all()[d.symbol as usize]);
+        let own = own.filter(|symbol| !symbol.is_static).map(|symbol| symbol.name.as_str());
+        let procedures = procedures.iter().filter(|procedure| !procedure.is_static);
+        let own = own.chain(procedures.map(|procedure| procedure.name.as_str()));
+        let own: FxHashSet<&str> = own.collect();
+        let may_be_weak = |(number, symbol): &(u32, &Symbol)| {
+            !symbol.is_static
+                && !own.contains(symbol.name.as_str())
+                && (names.contains(&symbol.name) || !code.contains(number))
+        };
+        (0..).zip(self.symbols.all()).filter(may_be_weak).map(|(number, _)| number).collect()
+    }
+
     /// Names that asm and pragmas of the program tie together: they act, and
     /// through them whatever they name.
     pub(super) fn bonds(&mut self) -> Vec<Definition> {
         let mut bonds: Vec<(Vec<String>, Option<Range>)> = Vec::new();
         for acting in &self.tree.composition {
-            let words = self.symbols.words_in_strings(acting.range);
+            let words = if acting.names_count {
+                self.symbols.words_in_strings(acting.range)
+            } else {
+                self.names_in_attributes(acting.range)
+            };
             bonds.push((words, acting.names_count.then_some(acting.range)));
         }
         for pragma in &self.meanings.pragmas.of_the_program {
-            bonds.push((words(pragma).map(String::from).collect(), None));
+            bonds.push((pragma.names.clone(), None));
         }
         let mut found = Vec::new();
         for (number, (names, range)) in bonds.into_iter().enumerate() {

@@ -32,7 +32,7 @@ impl UnitBuilder<'_, '_> {
         callees.sort_unstable();
         let mut found = self.symbols.uses(&node.pieces, &callees);
         if node.is_asm {
-            found.extend(self.symbols.in_asm(node.range));
+            found.extend(self.symbols.in_asm_statement(node.range));
         }
         sorted(found)
     }

@@ -8,7 +8,6 @@
 use super::symbols::sorted;
 use super::{Analysis, UnitBuilder};
 use crate::cfg::format::*;
-use crate::frontend::lines::hash_lines;
 use crate::frontend::tree::*;
 use crate::ids::{Fingerprint, FpHasher};
 
@@ -63,20 +62,30 @@ impl<'o> Known<'o> {
     }
 }
 
-/// All text but that of closed bodies, and all pragmas.
+/// All text but that of closed bodies, all pragmas, and places that built-in functions tell.
 pub fn outside(tree: &Tree<'_>) -> Fingerprint {
     let mut hasher = FpHasher::new("outside");
     let mut from = 0;
     for procedure in tree.procedures.iter().filter(|procedure| procedure.is_closed) {
         let body = tree.bytes_of(procedure.body_range);
-        hash_lines(&tree.text, from..body.start, &mut hasher);
+        tree.hash_text(from..body.start, &mut hasher);
         hasher.str("{}");
         for pragma in tree.pragmas_in(procedure.body_range) {
             hasher.bytes(&tree.text[pragma.start as usize..pragma.end as usize]);
         }
         from = body.end;
     }
-    hash_lines(&tree.text, from..tree.text.len(), &mut hasher);
+    tree.hash_text(from..tree.text.len(), &mut hasher);
+    // Outside of bodies the line of `__builtin_LINE` may be a size or the value of a constant.
+    let closed = || tree.procedures.iter().filter(|procedure| procedure.is_closed);
+    for token in &tree.symbol_tokens {
+        if let Some(told) = tree.places.get(token)
+            && !closed().any(|procedure| procedure.body_range.contains(*token))
+        {
+            hasher.str(&told.file);
+            told.numbers.iter().for_each(|number| hasher.number(u64::from(*number)));
+        }
+    }
     hasher.finish()
 }
 

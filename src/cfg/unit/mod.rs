@@ -11,20 +11,23 @@ use super::build;
 use super::draft::{Draft, RunSite, Site};
 use super::format::*;
 use super::meaning::Meanings;
+use crate::frontend::lex::Kind;
 use crate::frontend::tree::*;
 use crate::ids::Fingerprint;
-pub use callers::SmallCalls;
-use callers::{Callers, Entries};
+use callers::Callers;
 pub use known::Known;
 use known::Reuse;
 use rustc_hash::FxHashMap;
 use symbols::Symbols;
+pub use symbols::words;
 
 /// All of a unit that follows from its text.
 pub struct Analysis {
     /// See [`UnitIndex::outside`].
     pub outside: Fingerprint,
     pub symbols: Vec<Symbol>,
+    /// See [`UnitIndex::weak`].
+    pub weak: Vec<u32>,
     /// Functions whose address the unit takes, as indices into the symbols.
     pub address_taken: Vec<u32>,
     pub definitions: Vec<Definition>,
@@ -42,14 +45,23 @@ pub struct Analysis {
     /// the others by which a node that calls it may be left before it does, as
     /// indices into the symbols.
     pub only_called: Vec<Option<Vec<u32>>>,
-    /// For every procedure that the unit may have a copy of: its calls.
-    pub small: Vec<Option<SmallCalls>>,
     /// Files of the line map that hold text of the project, in the order of
     /// the places in nodes.
     pub files: Vec<String>,
     /// Those of them that `#line` names, and that were not read.
     pub only_named: Vec<u32>,
-    pub problems: Vec<String>,
+    /// Items of the file that were not understood: where, and why.
+    pub unparsed: Vec<(Place, String)>,
+}
+
+impl Analysis {
+    /// The places that were not understood, as `file:line: why`.
+    pub fn problems(&self) -> Vec<String> {
+        let file = |place: &Place| self.files.get(place.file as usize).map_or("", String::as_str);
+        let text =
+            |(place, what): &(Place, String)| format!("{}:{}: {what}", file(place), place.line);
+        self.unparsed.iter().map(text).collect()
+    }
 }
 
 /// Builds graphs and labels. Procedures named in `forced` are opaque whatever
@@ -91,11 +103,16 @@ fn analyse_with(
     let mut may_leave = Vec::with_capacity(count);
     let mut callers = Callers::of(tree);
     let mut reuse = old.map(Reuse::of);
-    let mut problems = Vec::new();
-    for (range, problem) in &tree.not_understood {
-        let place = unit.place(range.start);
-        problems.push(format!("{}: {}", unit.place_text(place), problem.what));
-    }
+    let not_understood = tree.not_understood.iter().map(|(_, problem)| problem);
+    let unparsed = not_understood
+        .map(|problem| {
+            let all = &tree.tokens.all;
+            let is_end = all[problem.token as usize].kind == Kind::End;
+            // The last line with anything in it says more than the end of the file.
+            let token = problem.token.saturating_sub(u32::from(is_end));
+            (unit.place(token), unit.expectation(problem))
+        })
+        .collect();
     for ((number, procedure), body) in tree.procedures.iter().enumerate().zip(bodies) {
         if let Some(reuse) = &mut reuse {
             if matches!(body, Body::Known) {
@@ -148,7 +165,6 @@ fn analyse_with(
             is_weak: decl.is_weak,
             again: None,
             unprobed: false,
-            is_copied: false,
             opaque,
             place: unit.place(procedure.range.start),
             edge_count: graph.edges.len() as u32,
@@ -161,7 +177,9 @@ fn analyse_with(
     if let Some(reuse) = &mut reuse {
         definitions.extend(reuse.definitions(&mut unit));
     }
-    definitions.extend(unit.bonds());
+    let bonds = unit.bonds();
+    let weak = unit.weak(&procedures, &definitions);
+    definitions.extend(bonds);
     let composition = unit.composition();
     // With an old record at hand, nothing outside of bodies changed, and nothing
     // gets a probe.
@@ -169,12 +187,12 @@ fn analyse_with(
     let takes = procedures.iter().flat_map(|procedure: &ProcedureIndex| procedure.takes.iter());
     let address_taken = unit.symbols.taken().into_iter().chain(takes.copied());
     let address_taken = symbols::sorted(address_taken.collect());
-    let Entries { only_called, small } =
-        if old.is_none() { callers.finish(tree) } else { Entries::default() };
+    let only_called = if old.is_none() { callers.finish(tree) } else { Vec::new() };
     let symbols = unit.symbols.finish();
     Analysis {
         outside,
         symbols,
+        weak,
         address_taken,
         definitions,
         declarations,
@@ -185,10 +203,9 @@ fn analyse_with(
         runs,
         may_leave,
         only_called,
-        small,
         files: tree.tokens.lines.files.clone(),
         only_named: tree.tokens.lines.only_named(),
-        problems,
+        unparsed,
     }
 }
 
@@ -229,6 +246,21 @@ impl UnitBuilder<'_, '_> {
     fn place_text(&self, place: Place) -> String {
         let file = self.tree.tokens.lines.files.get(place.file as usize);
         format!("{}:{}", file.map_or("", String::as_str), place.line)
+    }
+
+    /// What the front end expected, and what it found instead.
+    fn expectation(&self, problem: &Problem) -> String {
+        /// How much of a token is shown.
+        const SHOWN: usize = 40;
+        if !problem.what.starts_with("expected") {
+            return problem.what.to_string();
+        }
+        if self.tree.tokens.all[problem.token as usize].kind == Kind::End {
+            return format!("{} before the end of the file", problem.what);
+        }
+        let found = String::from_utf8_lossy(self.tree.token_text(problem.token));
+        let found: String = found.chars().take(SHOWN).collect();
+        format!("{} before `{found}`", problem.what)
     }
 
     fn explain(&self, problem: &Problem) -> String {

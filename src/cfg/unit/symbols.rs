@@ -6,7 +6,7 @@ use crate::frontend::lex::Kind;
 use crate::frontend::names::{Name, kw};
 use crate::frontend::tree::*;
 use crate::ids::DeclId;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 pub struct Symbols<'a, 't> {
@@ -16,8 +16,8 @@ pub struct Symbols<'a, 't> {
     /// By declaration, as far as asked for.
     of_decls: Vec<Known>,
     of_undeclared: FxHashMap<Name, u32>,
-    /// Names of the file's own variables and functions.
-    statics: FxHashSet<Name>,
+    /// The file's own variables and functions, by their names for the assembler.
+    statics: FxHashMap<String, Symbol>,
     address_taken: BTreeSet<u32>,
 }
 
@@ -31,20 +31,29 @@ enum Known {
 
 impl<'a, 't> Symbols<'a, 't> {
     pub fn of(tree: &'a Tree<'t>) -> Self {
-        let statics = tree
-            .decls
-            .iter()
-            .filter(|decl| decl.is_static && decl.scope == DeclScope::File)
-            .filter_map(|decl| decl.name);
-        Self {
+        let mut found = Self {
             tree,
             all: Vec::new(),
             numbers: FxHashMap::default(),
             of_decls: vec![Known::NotYet; tree.decls.len()],
             of_undeclared: FxHashMap::default(),
-            statics: statics.collect(),
+            statics: FxHashMap::default(),
             address_taken: BTreeSet::new(),
+        };
+        for decl in tree.decls.iter().filter(|decl| decl.is_static) {
+            let name = match decl.link_name() {
+                Some(name) => Some(name.to_string()),
+                // The compiler gives a name of its own to what is inside of a procedure.
+                None if decl.scope != DeclScope::File => None,
+                None => decl.name.map(|name| tree.tokens.names.string(name)),
+            };
+            if let Some(name) = name
+                && let Some(symbol) = found.of_decl(decl)
+            {
+                found.statics.insert(name, symbol);
+            }
         }
+        found
     }
 
     pub fn finish(self) -> Vec<Symbol> {
@@ -59,6 +68,10 @@ impl<'a, 't> Symbols<'a, 't> {
     /// Notes that the address of a function is taken.
     pub fn take(&mut self, symbol: u32) {
         self.address_taken.insert(symbol);
+    }
+
+    pub fn all(&self) -> &[Symbol] {
+        &self.all
     }
 
     pub fn name(&self, symbol: u32) -> &str {
@@ -84,7 +97,7 @@ impl<'a, 't> Symbols<'a, 't> {
                 if let Some(known) = self.of_undeclared.get(&name) {
                     return Some(*known);
                 }
-                let text = String::from_utf8_lossy(self.tree.token_text(token)).into_owned();
+                let text = self.tree.tokens.names.string(name);
                 let number = self.intern(Symbol { name: text, is_static: false });
                 self.of_undeclared.insert(name, number);
                 Some(number)
@@ -122,13 +135,16 @@ impl<'a, 't> Symbols<'a, 't> {
         if !matches!(decl.kind, DeclKind::Variable | DeclKind::Function) {
             return None;
         }
-        let name = match decl.link_name() {
-            Some(name) => name.to_string(),
-            None => self.tree.tokens.names.string(decl.name?),
-        };
         match (decl.scope, decl.owner) {
-            (DeclScope::File, _) => Some(Symbol { name, is_static: decl.is_static }),
+            (DeclScope::File, _) => {
+                let name = match decl.link_name() {
+                    Some(name) => name.to_string(),
+                    None => self.tree.tokens.names.string(decl.name?),
+                };
+                Some(Symbol { name, is_static: decl.is_static })
+            }
             (DeclScope::Local(count), Some(owner)) => {
+                let name = self.tree.tokens.names.string(decl.name?);
                 let owner = self.tree.tokens.names.string(owner);
                 Some(Symbol { name: format!("{owner}.{name}#{count}"), is_static: true })
             }
@@ -189,24 +205,28 @@ impl<'a, 't> Symbols<'a, 't> {
         found
     }
 
+    /// The same for one asm of a body: only its text names something, not its operands.
+    pub fn in_asm_statement(&mut self, range: Range) -> Vec<u32> {
+        let is_colon = |token: &u32| matches!(self.tree.token_text(*token), b":" | b"::");
+        let end = (range.start..range.end).find(is_colon).unwrap_or(range.end);
+        let literals = self.tree.literals(Range::new(range.start, end));
+        let words: Vec<String> = literals.iter().flat_map(|text| operands(text)).collect();
+        let found: Vec<u32> = words.iter().map(|name| self.named(name)).collect();
+        self.address_taken.extend(&found);
+        found
+    }
+
     /// What a name in asm, a pragma or an alias stands for, which may be
     /// static in this unit.
     pub fn named(&mut self, name: &str) -> u32 {
-        let known = self.tree.tokens.names.find(name.as_bytes());
-        let is_static = known.is_some_and(|known| self.statics.contains(&known));
-        self.intern(Symbol { name: name.to_string(), is_static })
+        let own = self.statics.get(name).cloned();
+        self.intern(own.unwrap_or_else(|| Symbol { name: name.to_string(), is_static: false }))
     }
 
     /// Words inside of the string literals of a range, as asm has them.
     pub fn words_in_strings(&self, range: Range) -> Vec<String> {
-        let mut found = Vec::new();
-        for token in range.start..range.end {
-            if self.tree.tokens.all[token as usize].kind == Kind::Text {
-                let text = String::from_utf8_lossy(self.tree.token_text(token));
-                found.extend(words(&text).map(String::from));
-            }
-        }
-        found
+        let literals = self.tree.literals(range);
+        literals.iter().flat_map(|text| words(text)).map(String::from).collect()
     }
 }
 
@@ -216,8 +236,51 @@ pub fn sorted(mut symbols: Vec<u32>) -> Vec<u32> {
     symbols
 }
 
+/// Words of instructions, without what they do and without registers.
+fn operands(template: &str) -> Vec<String> {
+    let is_break = |c: char| !(c.is_alphanumeric() || c == '_');
+    let mut found = Vec::new();
+    for statement in template.split(['\n', '\r', ';']) {
+        let mut rest = statement.trim_start().trim_start_matches('.');
+        loop {
+            let (word, behind) = rest.split_at(rest.find(is_break).unwrap_or(rest.len()));
+            let is_label = behind.trim_start().starts_with([':', '=']);
+            found.extend(words(word).filter(|_| is_label).map(String::from));
+            let label = behind.trim_start().strip_prefix(':');
+            rest = label.unwrap_or(behind);
+            if label.is_none() {
+                break;
+            }
+            rest = rest.trim_start();
+        }
+        let mut at = 0;
+        for part in rest.split(is_break) {
+            let before = rest[..at].trim_end_matches('[');
+            if !before.ends_with('%') {
+                found.extend(words(part).map(String::from));
+            }
+            at += part.len() + rest[at + part.len()..].chars().next().map_or(0, char::len_utf8);
+        }
+    }
+    found
+}
+
 /// Runs of letters, digits and underscores.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_break = |c: char| !(c.is_alphanumeric() || c == '_');
     text.split(is_break).filter(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::operands;
+
+    #[test]
+    fn asm_names_what_its_instructions_work_on() {
+        let names = |template: &str| operands(template).join(" ");
+        assert_eq!(names("nop"), "");
+        assert_eq!(names("movl other(%%rip), %0\n\tcall f; jmp *%[to]"), "other f");
+        assert_eq!(names("1: g: call {f|h}\n.long t\nx = y"), "g f h t x y");
+        assert_eq!(names("lea größe(%%rip), %%rax"), "größe");
+    }
 }

@@ -1,8 +1,10 @@
 //! `edgewise build`: a build with probes.
 
+use crate::bytes;
 use crate::cli::build_state::BuildState;
 use crate::cli::building::{self, Built, Extent};
 use crate::cli::printer;
+use crate::cli::word;
 use crate::cli::workspace::Workspace;
 use crate::compiler::settings::{COUNT_ENTRIES_VARIABLE, GRANULARITY_VARIABLE};
 use crate::report::text::counted;
@@ -25,7 +27,7 @@ pub struct Args {
     #[arg(long)]
     count_entries: bool,
     /// The build command; without one, `command` of [build] in edgewise.toml
-    #[arg(last = true, value_name = "COMMAND")]
+    #[arg(last = true, value_name = "COMMAND", value_parser = word())]
     command: Vec<String>,
 }
 
@@ -37,8 +39,8 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     };
     let mut command = match args.command.split_first() {
         Some((program, arguments)) => {
-            let mut command = Command::new(program);
-            command.args(arguments);
+            let mut command = Command::new(&*bytes::os(program));
+            command.args(bytes::all(arguments));
             command
         }
         None => configured(&workspace)?,
@@ -68,7 +70,7 @@ pub fn configured(workspace: &Workspace) -> anyhow::Result<Command> {
         );
     };
     let mut command = Command::new("/bin/sh");
-    command.arg("-c").arg(text).current_dir(&workspace.project.root);
+    command.arg("-c").arg(&*bytes::os(text)).current_dir(&workspace.project.root);
     Ok(command)
 }
 
@@ -81,7 +83,7 @@ fn built_before(workspace: &Workspace, built: &Built) -> anyhow::Result<usize> {
         return Ok(0);
     }
     let has_probes = |name: &&String| {
-        let module = Module::read(&workspace.project.root.join(name));
+        let module = Module::read(&workspace.project.root.join(bytes::path(name)));
         module.is_ok_and(|module| !module.records.units.is_empty())
     };
     Ok(BuildState::read(workspace)?.programs.iter().filter(has_probes).count())

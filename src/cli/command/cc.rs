@@ -1,5 +1,6 @@
 //! `edgewise cc`: the drop-in compiler.
 
+use crate::bytes;
 use crate::cli::building::is_compiler_name;
 use crate::compiler;
 use std::ffi::{OsStr, OsString};
@@ -34,14 +35,14 @@ pub fn run_words(words: &[OsString]) -> anyhow::Result<i32> {
     if let Some((first, rest)) = words.split_first()
         && let Some(name) = compiler_name(first)
     {
-        return compiler::run(name, rest);
+        return compiler::run(&name, rest);
     }
-    let name = std::env::var(COMPILER_VARIABLE);
+    let name = std::env::var_os(COMPILER_VARIABLE).map(bytes::name);
     compiler::run(name.as_deref().unwrap_or(DEFAULT_COMPILER), words)
 }
 
-fn compiler_name(argument: &OsStr) -> Option<&str> {
-    let argument = argument.to_str().filter(|argument| !argument.starts_with('-'))?;
-    let name = Path::new(argument).file_name()?.to_str()?;
+fn compiler_name(argument: &OsStr) -> Option<String> {
+    let argument = Some(bytes::name(argument)).filter(|argument| !argument.starts_with('-'))?;
+    let name = Path::new(&argument).file_name()?.to_str()?;
     is_compiler_name(name).then_some(argument)
 }

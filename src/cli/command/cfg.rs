@@ -2,6 +2,7 @@
 
 use crate::cli::exit;
 use crate::cli::printer;
+use crate::cli::word;
 use crate::compiler::plan::{self, Plan};
 use crate::compiler::preprocess;
 use crate::compiler::project::Project;
@@ -18,6 +19,7 @@ use rustc_hash::FxHashMap;
 )]
 pub struct Args {
     /// The C source
+    #[arg(value_parser = word())]
     file: String,
     /// The name of a procedure, which is what C calls a function; without it, all of the file
     function: Option<String>,
@@ -28,7 +30,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "format")]
     svg: bool,
     /// Arguments for the compiler
-    #[arg(last = true, value_name = "FLAG")]
+    #[arg(last = true, value_name = "FLAG", value_parser = word())]
     flags: Vec<String>,
 }
 

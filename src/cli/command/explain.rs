@@ -5,7 +5,7 @@ use crate::cli::completing;
 use crate::cli::explaining::{self, Question};
 use crate::cli::snapshot::Source;
 use crate::cli::workspace::Workspace;
-use crate::cli::{exit, printer};
+use crate::cli::{exit, printer, word};
 use crate::select::Algorithm;
 
 /// Say why a test is selected or may be skipped, or whom a function or a line concerns
@@ -23,7 +23,7 @@ use crate::select::Algorithm;
 A name that means several things is answered for each of them, if these are no more than eight.")]
 pub struct Args {
     /// A test, a function, or a line as FILE:LINE
-    #[arg(required = true, add = completing::tests())]
+    #[arg(required = true, value_parser = word(), add = completing::tests())]
     what: Vec<String>,
     /// Compare with the programs as they are built, instead of the sources
     #[arg(long)]

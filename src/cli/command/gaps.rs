@@ -64,7 +64,8 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     }
     let files = Files::scan(&workspace)?;
     let earlier = workspace.history()?.go_to(base.id)?;
-    let NewCode { gaps, stale, .. } = new_code::find(&earlier, &history, &files.now)?;
+    let NewCode { gaps, stale, .. } =
+        new_code::find(&workspace.project.root, &earlier, &history, &files.now)?;
     let gaps_are_none = gaps.is_empty();
     match args.format {
         Format::Text => printer::show(&report::gaps::text(&gaps, &stale, Stream::Out.style())),

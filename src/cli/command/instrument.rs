@@ -1,7 +1,9 @@
 //! `edgewise instrument`: the text that would be compiled, as files.
 
+use crate::bytes;
 use crate::cli::exit;
 use crate::cli::printer;
+use crate::cli::word;
 use crate::compiler::plan::{self, Plan};
 use crate::compiler::project::Project;
 use crate::compiler::settings::Settings;
@@ -28,7 +30,7 @@ const RUNTIME: &str = "edgewise-runtime";
 )]
 pub struct Args {
     /// C sources
-    #[arg(required_unless_present = "compile_commands", value_name = "FILE")]
+    #[arg(required_unless_present = "compile_commands", value_name = "FILE", value_parser = word())]
     files: Vec<String>,
     /// Where to write, with the folders of the sources
     #[arg(long, value_name = "DIR")]
@@ -37,14 +39,14 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["files", "flags"])]
     compile_commands: Option<PathBuf>,
     /// Arguments for the compiler
-    #[arg(last = true, value_name = "FLAG")]
+    #[arg(last = true, value_name = "FLAG", value_parser = word())]
     flags: Vec<String>,
 }
 
 /// An entry of a compilation database.
 #[derive(Deserialize)]
 struct Entry {
-    directory: PathBuf,
+    directory: String,
     file: String,
     #[serde(default)]
     arguments: Vec<String>,
@@ -91,8 +93,8 @@ fn given(directory: &Path, file: &str, flags: &[String]) -> Compile {
 }
 
 fn listed(path: &Path) -> anyhow::Result<Vec<Compile>> {
-    let text = fs_err::read_to_string(path)?;
-    let entries: Vec<Entry> = serde_json::from_str(&text)
+    let text = fs_err::read(path)?;
+    let entries: Vec<Entry> = serde_json::from_str(&bytes::to_text(&text))
         .with_context(|| format!("{} is no compilation database", path.display()))?;
     let mut compiles = Vec::new();
     for entry in entries {
@@ -105,7 +107,7 @@ fn listed(path: &Path) -> anyhow::Result<Vec<Compile>> {
             bail!("{}: an empty command", entry.file);
         };
         compiles.push(Compile {
-            directory: entry.directory,
+            directory: bytes::path(&entry.directory).into_owned(),
             compiler: compiler.clone(),
             arguments: arguments.to_vec(),
             source: entry.file,
@@ -141,7 +143,8 @@ fn instrumented(project: &Project, compile: &Compile) -> anyhow::Result<(Vec<u8>
 /// The source's place in the project, as preprocessed C.
 fn name_of(project: &Project, compile: &Compile) -> PathBuf {
     let name = project.record_path(&compile.directory, &compile.source);
-    let parts = Path::new(&name).components();
+    let name = bytes::path(&name);
+    let parts = name.components();
     let below = parts.filter(|part| matches!(part, Component::Normal(_)));
     below.collect::<PathBuf>().with_extension("i")
 }

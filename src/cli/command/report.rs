@@ -102,7 +102,7 @@ fn write_sources(
 ) -> anyhow::Result<Vec<(String, String)>> {
     let written = (0..site.files.len()).into_par_iter().map(|number| {
         let name = &site.files[number].name;
-        let read = reporting::read_source(&root.join(name));
+        let read = reporting::read_source(root, name);
         let text = match &read {
             Ok(bytes) => Ok(String::from_utf8_lossy(bytes)),
             Err(why) => {

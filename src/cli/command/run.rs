@@ -1,6 +1,7 @@
 //! `edgewise run`: tests into the history.
 
 use super::wanted::Wanted;
+use crate::bytes;
 use crate::cli::exit;
 use crate::cli::files::Files;
 use crate::cli::printer;
@@ -10,6 +11,7 @@ use crate::cli::shadowing;
 use crate::cli::snapshot::Source;
 use crate::cli::workspace::Workspace;
 use crate::history::History;
+use crate::report::doctor::Way;
 use crate::report::results::{self, Fate, TestResult};
 use crate::report::shadow::Shadow;
 use crate::report::text::{counted, one_line};
@@ -19,6 +21,7 @@ use crate::suite::TestCase;
 use crate::suite::schedule::with_fixtures;
 use anyhow::{Context, bail};
 use std::collections::HashSet;
+use std::io::Read;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -131,10 +134,13 @@ impl Args {
     /// The names that a file asks for, each of which has to be a test.
     fn listed(&self, all: &[TestCase]) -> anyhow::Result<Option<HashSet<String>>> {
         let Some(path) = &self.names else { return Ok(None) };
-        let text = match path.as_os_str() == "-" {
-            true => std::io::read_to_string(std::io::stdin()).context("cannot read the names")?,
-            false => fs_err::read_to_string(path).context("cannot read the names")?,
-        };
+        let mut text = Vec::new();
+        match path.as_os_str() == "-" {
+            true => std::io::stdin().read_to_end(&mut text),
+            false => fs_err::File::open(path).and_then(|mut file| file.read_to_end(&mut text)),
+        }
+        .context("cannot read the names")?;
+        let text = bytes::to_text(&text);
         // As `select` prints them.
         let known: HashSet<String> = all.iter().map(|test| one_line(&test.name)).collect();
         let names: HashSet<String> =
@@ -160,18 +166,27 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         args.wanted.complain()?;
     }
     let (disabled, tests): (Vec<_>, Vec<_>) = tests.into_iter().partition(|t| t.disabled.is_some());
+    let (by_harness, tests): (Vec<_>, Vec<_>) = tests.into_iter().partition(|t| t.by_harness);
     let known: HashSet<&str> = all.iter().map(|test| test.name.as_str()).collect();
     history.retain_tests(|name| known.contains(name));
     if args.shadow {
-        return run_in_shadow(args, &workspace, &mut history, &all, &tests, &disabled);
+        let others = disabled.iter().map(not_run).chain(by_harness.iter().map(left_to_harness));
+        let others: Vec<TestResult> = others.collect();
+        return run_in_shadow(args, &workspace, &mut history, &all, &tests, others);
     }
     let files = Files::scan(&workspace)?;
     let mut results =
         recording::run(&workspace, &mut history, &tests, &files, &args.options.options())?;
     results.tests.extend(disabled.iter().map(not_run));
+    results.tests.extend(by_harness.iter().map(left_to_harness));
     args.options.report(&results.tests, None, None)?;
-    printer::tell(&summary(&results));
-    Ok(exit_code(&results))
+    printer::tell(&summary(&workspace, &results));
+    printer::tell(&harness_hint(&by_harness));
+    let is_asked_for = listed.is_some() || args.wanted.has_filters();
+    Ok(match exit_code(&results) {
+        exit::OK if is_asked_for && !by_harness.is_empty() => exit::INCOMPLETE,
+        code => code,
+    })
 }
 
 /// The same, with a selection beside it that nobody follows.
@@ -181,7 +196,7 @@ fn run_in_shadow(
     history: &mut History,
     all: &[TestCase],
     tests: &[TestCase],
-    disabled: &[TestCase],
+    others: Vec<TestResult>,
 ) -> anyhow::Result<i32> {
     // Of all tests: a fixture that is not run may be what selects one.
     let enabled: Vec<TestCase> =
@@ -192,9 +207,9 @@ fn run_in_shadow(
     let options = args.options.options();
     let mut results = recording::run(workspace, history, tests, &selected.files, &options)?;
     let shadow = shadowing::compare(&expected, history, &selected, &results.tests)?;
-    results.tests.extend(disabled.iter().map(not_run));
+    results.tests.extend(others);
     args.options.report(&results.tests, None, Some(&shadow))?;
-    printer::tell(&format!("{}{}", summary(&results), shadow.text()));
+    printer::tell(&format!("{}{}", summary(workspace, &results), shadow.text()));
     Ok(match exit_code(&results) {
         exit::OK | exit::TESTS_FAILED if !shadow.missed.is_empty() => exit::MISSED,
         code => code,
@@ -207,6 +222,22 @@ pub fn not_run(test: &TestCase) -> TestResult {
     TestResult { name: test.name.clone(), fate: Fate::Disabled, why, ..TestResult::default() }
 }
 
+/// A test that only its harness runs.
+pub fn left_to_harness(test: &TestCase) -> TestResult {
+    let why = String::from("only its harness can run it");
+    TestResult { name: test.name.clone(), fate: Fate::Unjudged, why, ..TestResult::default() }
+}
+
+/// What to do about tests that were not run because only a harness can run them.
+pub fn harness_hint(tests: &[TestCase]) -> String {
+    let Some(first) = tests.first() else { return String::new() };
+    let (count, name) = (counted(tests.len(), "test"), one_line(&first.name));
+    format!(
+        "{count} not run: only a harness that calls `edgewise trace` runs {name}\n\
+         hint: run the harness, or configure it as a suite\n"
+    )
+}
+
 pub fn exit_code(results: &Results) -> i32 {
     if results.interrupted {
         exit::INTERRUPTED
@@ -217,7 +248,7 @@ pub fn exit_code(results: &Results) -> i32 {
     }
 }
 
-pub fn summary(results: &Results) -> String {
+pub fn summary(workspace: &Workspace, results: &Results) -> String {
     let count = |which: fn(Fate) -> bool| results.tests.iter().filter(|t| which(t.fate)).count();
     let (passed, failed) = (count(|fate| fate == Fate::Passed), count(Fate::is_failure));
     let mut out = format!("{passed} passed, {failed} failed");
@@ -256,8 +287,22 @@ pub fn summary(results: &Results) -> String {
         ));
         let all = unclean.iter().all(|(_, why)| *why == NO_PROGRAM);
         if all && unclean.len() == passed + failed {
-            out.push_str("hint: build the programs with `edgewise build` first\n");
+            out.push_str(&untraced(workspace));
         }
     }
     out
+}
+
+/// What to do if no program that tests ran has probes.
+fn untraced(workspace: &Workspace) -> String {
+    if !workspace.state().join("builds.json").exists() {
+        return String::from("hint: build the programs with `edgewise build` first\n");
+    }
+    let is_there = |name: &str| workspace.project.root.join(crate::bytes::path(name)).exists();
+    let way = Way::of(workspace.config.build.command.as_deref(), &is_there);
+    format!(
+        "hint: the programs have no probes: they were built without edgewise, and no later build \
+         made them again; `{}` does that, and `edgewise doctor` says more\n",
+        way.build_anew()
+    )
 }

@@ -1,5 +1,6 @@
 //! `edgewise select`: which tests, and why.
 
+use crate::bytes;
 use crate::cli::choosing::{self, Runner};
 use crate::cli::command::explain;
 use crate::cli::completing;
@@ -10,6 +11,7 @@ use crate::cli::printer::{self, Stream};
 use crate::cli::selecting;
 use crate::cli::snapshot::Source;
 use crate::cli::versions;
+use crate::cli::word;
 use crate::cli::workspace::Workspace;
 use crate::report::{Report, github, json, markdown, order, runners, text};
 use crate::select::Algorithm;
@@ -53,10 +55,10 @@ pub struct Args {
     #[arg(long, value_enum, default_value = "auto")]
     algorithm: Algorithm,
     /// Say why a test is selected or may be skipped, instead of the selection
-    #[arg(long, value_name = "TEST", add = completing::tests())]
+    #[arg(long, value_name = "TEST", value_parser = word(), add = completing::tests())]
     explain: Vec<String>,
     /// Print only tests of this suite
-    #[arg(long, value_name = "NAME", add = completing::suites())]
+    #[arg(long, value_name = "NAME", value_parser = word(), add = completing::suites())]
     suite: Option<String>,
     /// Put those first that cross the most dangerous edges per second of run time
     #[arg(long)]
@@ -169,7 +171,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         Some(runner) => {
             let text = choosing::for_runner(&workspace.config, &tests, report, runner)?;
             printer::tell(&text::summary(report));
-            printer::data(&text);
+            printer::names(&text);
         }
         None => print(&workspace, report, args),
     }
@@ -202,7 +204,8 @@ fn print(workspace: &Workspace, report: &Report, args: &Args) {
         _ if Stream::Out.is_terminal() => {
             let style = Stream::Out.style();
             for group in text::groups(report) {
-                let names = group.names.iter().map(|name| style.name(&text::one_line(name)) + "\n");
+                let one_line = |name: &str| bytes::shown(&text::one_line(name)).into_owned();
+                let names = group.names.iter().map(|name| style.name(&one_line(name)) + "\n");
                 printer::data(&names.collect::<String>());
                 printer::tell(&format!("{}\n", group.reasons));
             }
@@ -212,7 +215,7 @@ fn print(workspace: &Workspace, report: &Report, args: &Args) {
         _ => {
             printer::tell(&text::selection(report, Stream::Err.style()));
             let names = report.selected.iter().map(|(name, _)| text::one_line(name) + "\n");
-            printer::data(&names.collect::<String>());
+            printer::names(&names.collect::<String>());
         }
     }
 }

@@ -2,7 +2,7 @@
 //! date.
 
 use super::build;
-use super::run::{RunArgs, exit_code, not_run, summary};
+use super::run::{RunArgs, exit_code, harness_hint, left_to_harness, not_run, summary};
 use super::wanted::Wanted;
 use crate::cli::building::{self, Extent};
 use crate::cli::completing;
@@ -19,7 +19,6 @@ use crate::ids::Fingerprint;
 use crate::report::Report;
 use crate::report::results::{Fate, TestResult};
 use crate::report::text::{self, counted};
-use crate::report::time;
 use crate::select::Algorithm;
 use crate::suite::TestCase;
 use crate::suite::schedule::with_fixtures;
@@ -85,10 +84,14 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let (disabled, tests): (Vec<_>, Vec<_>) = tests.into_iter().partition(|t| t.disabled.is_some());
     let mut selected = selecting::select(&workspace, &history, &tests, project, Algorithm::Auto)?;
     selected.report.hints.extend(said);
-    printer::tell(&text::selection(&selected.report, Stream::Err.style()));
+    // The tests are recorded in a moment.
+    selected.report.hints.retain(|hint| hint != selecting::NO_HISTORY);
     if args.all {
-        printer::tell("all of them are run, as asked for\n");
+        let wanted = tests.iter().filter(|test| args.wanted.holds(test));
+        let wanted: HashSet<&str> = wanted.map(|test| test.name.as_str()).collect();
+        selected.report.run_anyway(|name| wanted.contains(name));
     }
+    printer::tell(&text::selection(&selected.report, Stream::Err.style()));
     let saved = saved(&selected.report);
     // What can be affected is known for one version only.
     let plan = plan.filter(|plan| plan.version == history.id());
@@ -101,10 +104,14 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let is_selected = |test: &TestCase| names.contains(test.name.as_str());
     let to_run =
         with_fixtures(&tests, |test| args.wanted.holds(test) && (args.all || is_selected(test)));
+    let (by_harness, to_run): (Vec<_>, Vec<_>) = to_run.into_iter().partition(|t| t.by_harness);
+    let by_harness: Vec<TestCase> = by_harness.into_iter().filter(&is_selected).collect();
     let run: HashSet<&str> = to_run.iter().map(|test| test.name.as_str()).collect();
     let others = tests.iter().filter(|test| !run.contains(test.name.as_str()));
+    let others = others.filter(|test| !by_harness.contains(test));
     let left = others.clone().filter(|test| is_selected(test)).count();
     let others = others.map(|test| left_out(test, is_selected(test)));
+    let others = others.chain(by_harness.iter().map(left_to_harness));
     let others: Vec<TestResult> = others.chain(disabled.iter().map(not_run)).collect();
     let code = if to_run.is_empty() {
         args.options.report(&others, Some(&selected.report), None)?;
@@ -116,7 +123,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
             recording::run_knowing(&workspace, &mut history, &to_run, files, &options, known)?;
         results.tests.extend(others);
         args.options.report(&results.tests, Some(&selected.report), None)?;
-        printer::tell(&summary(&results));
+        printer::tell(&summary(&workspace, &results));
         exit_code(&results)
     };
     if left > 0 {
@@ -124,10 +131,12 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         let left = counted(left, "test");
         printer::tell(&format!("{left} selected and not asked for: {they} selected\n"));
     }
-    if !args.all {
-        printer::tell(&saved);
-    }
-    Ok(code)
+    printer::tell(&harness_hint(&by_harness));
+    printer::tell(&saved);
+    Ok(match code {
+        exit::OK if !by_harness.is_empty() => exit::INCOMPLETE,
+        code => code,
+    })
 }
 
 /// Builds everything, and returns the exit code.
@@ -180,12 +189,7 @@ impl Plan {
 
 /// How much time the skipped tests took when they last ran.
 fn saved(report: &Report) -> String {
-    let (skipped, all) = report.time_saved();
-    if skipped.is_zero() {
-        return String::new();
-    }
-    let [skipped, all] = [skipped, all].map(time::span);
-    format!("{skipped} saved of the {all} that all tests took when they last ran\n")
+    report.saved().map_or_else(String::new, |saved| format!("{saved}\n"))
 }
 
 fn left_out(test: &TestCase, is_selected: bool) -> TestResult {

@@ -1,6 +1,6 @@
 //! Which tests somebody asks for.
 
-use crate::cli::completing;
+use crate::cli::{completing, word};
 use crate::suite::TestCase;
 use anyhow::bail;
 use std::str::FromStr;
@@ -8,10 +8,10 @@ use std::str::FromStr;
 #[derive(Debug, clap::Args)]
 pub struct Wanted {
     /// Run only tests whose name contains one of these
-    #[arg(value_name = "TEXT", add = completing::tests())]
+    #[arg(value_name = "TEXT", value_parser = word(), add = completing::tests())]
     filters: Vec<String>,
     /// Run only tests with this label, as CTest and Meson have them; may be given several times
-    #[arg(long, value_name = "LABEL")]
+    #[arg(long, value_name = "LABEL", value_parser = word())]
     label: Vec<String>,
     /// Run only the I-th of N parts, 2/8 say; together they are all tests
     #[arg(long, value_name = "I/N")]

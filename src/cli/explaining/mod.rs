@@ -13,7 +13,6 @@ use super::selecting::{self, Selected};
 use super::snapshot::Source;
 use super::versions;
 use super::workspace::Workspace;
-use crate::compiler::project::{clean, relative};
 use crate::history::History;
 use crate::report::explain::Answers;
 use crate::select::{Algorithm, Reason};
@@ -258,8 +257,8 @@ impl Basis<'_> {
     }
 
     fn like<'f>(&self, file: &str, files: BTreeSet<&'f str>) -> BTreeSet<&'f str> {
-        let here = std::env::current_dir().unwrap_or_default().join(file);
-        let here = relative(&self.workspace.project.root, &clean(&here));
+        let here = std::env::current_dir().unwrap_or_default();
+        let here = self.workspace.project.record_path(&here, file);
         for name in [file, &here] {
             if let Some(known) = files.get(name) {
                 return BTreeSet::from([*known]);

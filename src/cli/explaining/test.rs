@@ -1,6 +1,7 @@
 //! Puts together what there is to say about one test.
 
 use super::{Basis, is_another};
+use crate::bytes;
 use crate::cli::gathering::state_of_run;
 use crate::cli::reporting::{self, Texts};
 use crate::cli::selecting::Selected;
@@ -225,7 +226,7 @@ fn last_run(
     }
     let (mut names, mut looked_for) = used_and_looked_for(uses);
     for names in [&mut names, &mut looked_for] {
-        names.retain(|name| !root.join(name).is_dir());
+        names.retain(|name| !root.join(bytes::path(name)).is_dir());
     }
     // Of a test that did not pass nothing but that is kept.
     let is_known = uses.incomplete.is_none() && known.outcome == Outcome::Passed;
@@ -270,6 +271,7 @@ pub fn outcome(outcome: Outcome) -> &'static str {
         Outcome::Failed => "failed",
         Outcome::TimedOut => "ran out of time",
         Outcome::Interrupted => "was interrupted",
+        Outcome::Unjudged => "was not judged by its harness",
     }
 }
 

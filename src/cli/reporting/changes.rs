@@ -153,6 +153,7 @@ impl<'c> Changes<'c> {
             programs,
             entered: did.nodes.first().map_or(0, |tests| tests.count_ones()),
             dangers: self.dangers(found),
+            calls: calls(found),
             old: None,
             new: None,
             has_page,
@@ -236,6 +237,24 @@ impl<'c> Changes<'c> {
         let (nodes, edges) = reached::nodes_and_edges(new.graph?, &column, &all);
         Some(Did { nodes, edges })
     }
+}
+
+/// The calls that lead to a procedure in each of its programs, as a dangerous edge tells of
+/// them that tests took, if there is one.
+fn calls(found: &Found<'_>) -> Vec<(Vec<String>, Vec<String>)> {
+    let mut all: Vec<(Vec<String>, Vec<String>)> = Vec::new();
+    for pair in &found.pairs {
+        let taken = pair.dangers.iter().find(|(_, tests)| !tests.is_empty());
+        let Some((reason, _)) = taken.or(pair.dangers.first()) else { continue };
+        match all.iter_mut().find(|(_, chain)| *chain == reason.chain) {
+            Some((programs, _)) if programs.contains(&reason.program) => {}
+            Some((programs, _)) => programs.push(reason.program.clone()),
+            None => all.push((vec![reason.program.clone()], reason.chain.clone())),
+        }
+    }
+    all.iter_mut().for_each(|(programs, _)| programs.sort_unstable());
+    all.sort_unstable();
+    all
 }
 
 fn add<'a, 'c>(

@@ -264,9 +264,15 @@ impl Coverage {
                 .into_iter()
                 .map(|((line, name), is_entered)| FileProcedure { name, line, is_entered });
             let note = is_blank.then(|| {
-                String::from(
-                    "It changed since the tests ran, and no code that is compared comes from it.",
-                )
+                let mut note = String::from(
+                    "It changed since the tests ran. No function that was compared has code in this file.",
+                );
+                if !cover.included_by.is_empty() {
+                    note.push_str(
+                        " Its macros and declarations take effect in the files that include it.",
+                    );
+                }
+                note
             });
             File {
                 name,

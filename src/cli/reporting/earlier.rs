@@ -1,7 +1,9 @@
 //! Sources as they were. The history knows them by their fingerprints alone; git may
 //! have the text, and the fingerprint says whether it is the right one.
 
+use crate::bytes;
 use crate::cli::files;
+use crate::compiler::project::STATE_DIRECTORY;
 use crate::history::format::FileState;
 use crate::ids::Fingerprint;
 use std::collections::HashMap;
@@ -28,8 +30,8 @@ impl<'t> Texts<'t> {
 
     /// The lines of a file as it is, if it can be read.
     pub fn now(&mut self, file: &str) -> Option<&[String]> {
-        let path = self.root.join(file);
-        let read = || lines(&read(&path).ok()?);
+        let root = &self.root;
+        let read = || lines(&read(root, file).ok()?);
         let known = self.known.entry((file.to_string(), true));
         known.or_insert_with(read).as_deref()
     }
@@ -66,18 +68,33 @@ impl<'t> Texts<'t> {
 
     fn git(&self, arguments: &[&str]) -> Option<Vec<u8>> {
         let mut git = Command::new("git");
-        git.arg("-C").arg(&self.root).arg("--literal-pathspecs").args(arguments);
+        git.arg("-C").arg(&self.root).arg("--literal-pathspecs").args(bytes::all(arguments));
         git.stdin(Stdio::null()).stderr(Stdio::null());
         let output = git.output().ok()?;
         output.status.success().then_some(output.stdout)
     }
 }
 
+/// Directories of the system's headers, which anybody may read.
+const HEADERS: [&str; 4] = ["/usr/include", "/usr/local/include", "/usr/lib/gcc", "/usr/lib/llvm"];
+/// Parts of the project that are no sources: `.git/config` may hold passwords.
+const HIDDEN: [&str; 2] = [".git", STATE_DIRECTORY];
+
 /// Larger ones are not for reading.
 const MOST_BYTES: u64 = 20 << 20;
 
-/// A source, or why it cannot be shown.
-pub fn read(path: &Path) -> Result<Vec<u8>, String> {
+/// A source, or why it cannot be shown. A `#line` and a history may name any file: only those are
+/// shown that belong to the project or to the system's headers, wherever links lead.
+pub fn read(root: &Path, name: &str) -> Result<Vec<u8>, String> {
+    let path = root.join(bytes::path(name)).canonicalize().map_err(|error| error.to_string())?;
+    let root = root.canonicalize().map_err(|error| error.to_string())?;
+    let is_of_project = match path.strip_prefix(&root) {
+        Ok(below) => !below.components().any(|part| HIDDEN.iter().any(|h| part.as_os_str() == *h)),
+        Err(_) => HEADERS.iter().any(|system| path.starts_with(system)),
+    };
+    if !is_of_project {
+        return Err(String::from("it is not a file of the project"));
+    }
     let meta = path.metadata().map_err(|error| error.to_string())?;
     if !meta.is_file() {
         return Err(String::from("it is not a regular file"));

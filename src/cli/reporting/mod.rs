@@ -14,6 +14,7 @@ use super::snapshot::Source;
 use super::uses;
 use super::versions;
 use super::workspace::Workspace;
+use crate::bytes;
 use crate::history::History;
 use crate::history::format::{FileState, Outcome};
 use crate::history::store::StoreError;
@@ -27,6 +28,7 @@ use changes::Changes;
 use coverage::Coverage;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
 use std::time::Duration;
 
 pub use changes::sides_of;
@@ -61,7 +63,7 @@ pub fn site(workspace: &Workspace, source: Source, against: Option<&str>) -> any
     }
     let Basis { history, selected, tests, disabled, compared } = basis;
     let root = &workspace.project.root;
-    let project = root.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+    let project = root.file_name().map_or_else(String::new, bytes::name);
     let mut site = Site { project, compared, ..Site::default() };
     site.hints.clone_from(&selected.report.hints);
     let then = history.common_files()?;
@@ -87,8 +89,8 @@ pub fn site(workspace: &Workspace, source: Source, against: Option<&str>) -> any
         // Where the new version was tested, that says what is reached in it.
         let is_tested = selected.new_units().all(|unit| tested.contains(&unit.fingerprint()));
         let found = match is_tested {
-            true => covered(&last, Some(&history), &selected),
-            false => covered(&history, None, &selected),
+            true => covered(root, &last, Some(&history), &selected),
+            false => covered(root, &history, None, &selected),
         };
         match found {
             Ok((files, gaps)) => {
@@ -176,8 +178,9 @@ fn add_tests(
     for (place, (verdict, id, test)) in ordered.into_iter().enumerate() {
         places.extend(id.map(|id| (id, place)));
         let known = history.test(&test.name);
-        let has_failed =
-            known.is_some_and(|known| !matches!(known.outcome, Outcome::Passed | Outcome::Skipped));
+        let has_failed = known.is_some_and(|known| {
+            !matches!(known.outcome, Outcome::Passed | Outcome::Skipped | Outcome::Unjudged)
+        });
         let last = known.map(|known| {
             let time = Duration::from_millis(known.milliseconds);
             (explaining::outcome(known.outcome).to_string(), time)
@@ -300,6 +303,7 @@ fn no_gaps(is_tested: bool, versions: usize) -> String {
 /// What tests reach, by the rows of a history, and the gaps in what is new since an
 /// earlier version of it, if there is one.
 fn covered(
+    root: &Path,
     base: &History,
     earlier: Option<&History>,
     selected: &Selected,
@@ -307,7 +311,7 @@ fn covered(
     let mut covered = Coverage::new(base, selected)?;
     let mut found = None;
     if let Some(earlier) = earlier.filter(|earlier| earlier.id() != base.id()) {
-        let new = new_code::find(earlier, base, &selected.files.now)?;
+        let new = new_code::find(root, earlier, base, &selected.files.now)?;
         covered.add_new_code(&new.lines, new.gaps.iter().map(|gap| (gap, gaps::says(gap))));
         let unknown = (!new.stale.is_empty()).then(|| {
             let stale: Vec<&str> = new.stale.iter().map(String::as_str).collect();

@@ -1,5 +1,6 @@
 //! What a file may include, read from its bytes without preprocessing.
 
+use crate::bytes;
 use memchr::memmem;
 
 /// What the bytes of a file tell.
@@ -27,7 +28,7 @@ pub fn told(bytes: &[u8]) -> Told {
     let mut told = Told {
         is_fickle: FICKLE.iter().any(|what| has(what)),
         may_be_once: memmem::find_iter(bytes, b"once").any(|at| is_pragma(&bytes[..at])),
-        names_symbol: crate::frontend::symbols::SYMBOLS.iter().any(|(name, _)| has(name)),
+        names_symbol: crate::frontend::symbols::words().any(has),
         ..Told::default()
     };
     for at in memmem::find_iter(bytes, b"include") {
@@ -108,7 +109,7 @@ fn literal(bytes: &[u8]) -> Option<String> {
     };
     let line = bytes[1..].split(|byte| *byte == b'\n').next()?;
     let name = &line[..memchr::memchr(end, line)?];
-    Some(String::from_utf8_lossy(name).into_owned())
+    Some(bytes::to_text(name).into_owned())
 }
 
 /// The bytes with lines joined that a backslash continues, if there are any.

@@ -90,6 +90,16 @@ impl Notes {
         self.units.get(&id).filter(|_| !self.failing.contains(&id)).map(|unit| unit.unit)
     }
 
+    /// Whether every number is in range; false only if the file was tampered with.
+    pub fn is_sound(&self) -> bool {
+        let within = |numbers: &[u32], all: usize| numbers.iter().all(|n| (*n as usize) < all);
+        self.units.values().all(|unit| {
+            within(&unit.files, self.files.len())
+                && within(&unit.directories, self.directories.len())
+                && within(&unit.places, self.places.len())
+        })
+    }
+
     pub fn expects_symbols(&self, id: Fingerprint) -> bool {
         self.symbolic.get(&id).copied().unwrap_or(false)
     }

@@ -2,6 +2,7 @@
 
 use super::seen::{Kind, Seen};
 use super::stamp::{Identity, Moment, Stamp};
+use crate::bytes;
 use crate::compiler::inputs::prerequisites;
 use crate::compiler::named;
 use crate::compiler::preprocess::{self, Job, PreprocessError, Preprocessed};
@@ -64,9 +65,9 @@ pub fn observe(
     // What asm takes in is no part of the text, and yet of the unit.
     let rules = rules.filter(|_| !named::takes_files(&text));
     let grounds = rules.zip(names).and_then(|(rules, names)| {
-        let rules = std::fs::read_to_string(rules.path()).ok()?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        grounds(job, seen, began, &rules, &searched(&said)?, names)
+        let rules = std::fs::read(rules.path()).ok()?;
+        let said = bytes::to_text(&output.stderr);
+        grounds(job, seen, began, &bytes::to_text(&rules), &searched(&said)?, names)
     });
     let names_symbol = |path: &Path| seen.file(path).is_none_or(|file| file.told.names_symbol);
     let symbolic = match symbolic {
@@ -109,9 +110,10 @@ fn grounds(
     included: &[String],
 ) -> Option<Grounds> {
     let spelled = prerequisites(rules);
-    let files: Vec<PathBuf> = spelled.iter().map(|name| job.directory.join(name)).collect();
+    let files: Vec<PathBuf> =
+        spelled.iter().map(|name| job.directory.join(bytes::path(name))).collect();
     let mut bases: BTreeSet<PathBuf> =
-        searched.iter().map(|name| job.directory.join(name)).collect();
+        searched.iter().map(|name| job.directory.join(bytes::path(name))).collect();
     bases.insert(job.directory.clone());
     let mut wanted = Names::default();
     wanted.add(UNASKED);
@@ -186,7 +188,7 @@ impl Watch<'_> {
             let dots = [".", ".."].map(|dots| (dots, Kind::Directory));
             let entries = directory.entries.iter().map(|(name, kind)| (name.as_str(), *kind));
             return entries.chain(dots).all(|(name, kind)| match names.by_first.get(name) {
-                Some(wanted) => self.entry(&path.join(name), kind, wanted),
+                Some(wanted) => self.entry(&path.join(bytes::path(name)), kind, wanted),
                 None => true,
             });
         }
@@ -195,7 +197,7 @@ impl Watch<'_> {
                 "." | ".." => Some(Kind::Directory),
                 _ => directory.entries.get(*first).copied(),
             };
-            let below = path.join(first);
+            let below = path.join(bytes::path(first));
             is_settled && kind.is_none()
                 || (is_settled || self.place(&below))
                     && kind.is_none_or(|kind| self.entry(&below, kind, wanted))

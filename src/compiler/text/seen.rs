@@ -3,6 +3,7 @@
 
 use super::names::{Told, told};
 use super::stamp::Stamp;
+use crate::bytes;
 use crate::ids::Fingerprint;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -77,7 +78,7 @@ impl Directory {
                 kind if kind.is_file() => Kind::File,
                 _ => Kind::Other,
             };
-            entries.insert(entry.file_name().to_string_lossy().into_owned(), kind);
+            entries.insert(bytes::name(entry.file_name()), kind);
         }
         Some(Self { stamp, entries })
     }

@@ -26,10 +26,13 @@ pub struct Stamp {
 pub type Identity = (u64, u64, u32);
 
 /// A moment, in nanoseconds since the beginning of time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Moment(i64);
 
 impl Moment {
+    /// Before any file was written.
+    pub const BEGINNING: Self = Self(0);
+
     pub fn now() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self(i64::try_from(since.as_nanos()).unwrap_or(i64::MIN))
@@ -63,6 +66,11 @@ impl Stamp {
     /// Whether the file was there before this moment, as it is.
     pub fn is_before(&self, at: Moment) -> bool {
         self.modified.min(self.changed) < at.0
+    }
+
+    /// Whether a directory changed later than its entries did: it was moved, or got other rights.
+    pub fn is_moved(&self) -> bool {
+        self.modified != self.changed
     }
 
     pub fn is_file(&self) -> bool {

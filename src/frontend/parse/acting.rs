@@ -2,15 +2,18 @@
 //! certain attributes, wherever they stand, and asm that puts something where others
 //! find it.
 
+use super::in_force::InForce;
 use super::*;
+use crate::bytes;
+use crate::frontend::literal::add_text;
 
 impl Parser<'_, '_> {
     /// Notes a declaration that acts: what is said for all declarators, and for this
     /// one.
     pub(super) fn note_composition(&mut self, shared: Range, own: Range) -> bool {
         let acts = [shared, own].iter().any(|range| self.has_acting_attribute(*range))
-            && !self.in_system_file(shared.start);
-        if acts {
+            || self.in_force(shared.start, own.end).acts;
+        if acts && !self.in_system_file(shared.start) {
             self.add_acting(shared, false);
             self.add_acting(own, false);
         }
@@ -87,7 +90,9 @@ impl Parser<'_, '_> {
             }
             let open = at + u32::from(is_attribute);
             let end = self.matching(open).unwrap_or(range.end).clamp(at + 1, range.end);
-            if (open..end).any(|token| acts(self.tree.token_text(token))) {
+            let is_acting =
+                |token| acts(self.tree.token_text(token)) || self.copied(token).any(|d| d.acts);
+            if (open..end).any(is_acting) {
                 return true;
             }
             at = end;
@@ -95,12 +100,36 @@ impl Parser<'_, '_> {
         false
     }
 
+    /// The declarations whose attributes `copy(f)` takes over, if that stands at a token.
+    pub(super) fn copied(&self, token: u32) -> impl Iterator<Item = &Decl> {
+        let group = Some(token + 1).filter(|_| is_copy(self.tree.token_text(token)));
+        let group = group.filter(|open| self.tree.token_text(*open) == b"(");
+        let end = group.and_then(|open| self.matching(open)).unwrap_or(token);
+        (token..end).filter_map(|token| match self.tree.refs.get(token) {
+            Ref::Decl(decl) => Some(&self.tree.decls[decl.ix()]),
+            _ => None,
+        })
+    }
+
+    /// Whether a local declaration takes over attributes of another one. What these do at the
+    /// end of its scope (`cleanup`) is not followed.
+    pub(super) fn has_copy(&self, range: Range) -> bool {
+        (range.start..range.end).any(|token| {
+            is_copy(self.tree.token_text(token)) && self.tree.token_text(token + 1) == b"("
+        })
+    }
+
+    /// What pragmas do to a declaration between two tokens.
+    pub(super) fn in_force(&self, start: u32, end: u32) -> InForce {
+        self.pragmas.at(start).and(self.pragmas.at(end))
+    }
+
     /// The text of an asm, if it is given as literals.
     fn template(&self, group: Range) -> Option<String> {
         let mut text = String::new();
         let mut at = group.start + 1;
         while self.tree.tokens.all[at as usize].kind == Kind::Text {
-            unescape(&String::from_utf8_lossy(self.tree.token_text(at)), &mut text);
+            add_text(&bytes::to_text(self.tree.token_text(at)), &mut text);
             at += 1;
         }
         let ends = at + 1 >= group.end || matches!(self.tree.token_text(at), b":" | b"::");
@@ -108,11 +137,25 @@ impl Parser<'_, '_> {
     }
 }
 
-fn acts(word: &[u8]) -> bool {
+/// The word of an attribute without the underscores that may stand around it.
+pub(super) fn plain(word: &[u8]) -> &[u8] {
     let word = word.strip_prefix(b"__").unwrap_or(word);
-    let word = word.strip_suffix(b"__").unwrap_or(word);
+    word.strip_suffix(b"__").unwrap_or(word)
+}
+
+fn is_copy(word: &[u8]) -> bool {
+    plain(word) == b"copy"
+}
+
+/// Whether an attribute makes a function run before `main` or after `exit`.
+pub(super) fn is_of_start(word: &[u8]) -> bool {
+    matches!(plain(word), b"constructor" | b"destructor")
+}
+
+/// Whether a declaration with an attribute acts on the program.
+pub(super) fn acts(word: &[u8]) -> bool {
     matches!(
-        word,
+        plain(word),
         b"section"
             | b"used"
             | b"retain"
@@ -123,24 +166,10 @@ fn acts(word: &[u8]) -> bool {
             | b"weak"
             | b"weakref"
             | b"symver"
+            | b"patchable_function_entry"
+            | b"selectany"
+            | b"weak_import"
     )
-}
-
-/// What a string literal stands for, as far as asm needs it: what is written by its
-/// number ends a statement.
-fn unescape(literal: &str, out: &mut String) {
-    let inside = literal.split_once('"').map_or(literal, |(_, rest)| rest);
-    let mut characters = inside.strip_suffix('"').unwrap_or(inside).chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '\\' => match characters.next() {
-                Some('t') => out.push('\t'),
-                Some(quoted @ ('\\' | '"' | '\'')) => out.push(quoted),
-                _ => out.push('\n'),
-            },
-            other => out.push(other),
-        }
-    }
 }
 
 /// Directives after which everything is where it was: alignment, instructions by
@@ -230,8 +259,5 @@ mod tests {
         ] {
             assert!(puts_elsewhere(text), "{text}");
         }
-        let mut text = String::new();
-        unescape("\"nop\\n\\t.long 1\\012f:\"", &mut text);
-        assert_eq!(text, "nop\n\t.long 1\n12f:");
     }
 }

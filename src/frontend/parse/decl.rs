@@ -171,6 +171,7 @@ impl Parser<'_, '_> {
                     return self.stop("expected `(`");
                 }
                 let group = self.skip_group()?;
+                self.forget_words_of_attribute(group);
                 noreturn |= self.names_noreturn(group);
             } else if self.is("[") && self.is_ahead(1, "[") {
                 noreturn |= self.standard_attribute()?;

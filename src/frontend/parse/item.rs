@@ -4,6 +4,8 @@
 use super::decl::{Declarator, Derivation, Specifiers};
 use super::scope::Space;
 use super::*;
+use crate::bytes;
+use crate::frontend::literal::add_text;
 
 impl Parser<'_, '_> {
     pub(super) fn items(&mut self) {
@@ -158,6 +160,7 @@ impl Parser<'_, '_> {
         }
         let kind = if is_function { DeclKind::Function } else { DeclKind::Variable };
         let ranges: Vec<Range> = form.pieces.iter().filter_map(Piece::tokens).collect();
+        let at = Range::new(form.at, form.end);
         let known = self
             .scopes
             .find(Space::Ordinary, name)
@@ -189,7 +192,8 @@ impl Parser<'_, '_> {
         let has_more = ranges.iter().any(|range| self.has_attributes(*range));
         let (link_name, alias_of) = if has_more { self.other_names(&ranges) } else { (None, None) };
         let is_weak = has_more && ranges.iter().any(|range| self.names_weak(*range));
-        let is_constructor = has_more && ranges.iter().any(|range| self.names_constructor(*range));
+        let is_constructor = has_more && ranges.iter().any(|range| self.names_constructor(*range))
+            || self.in_force(at.start, at.end).is_constructor;
         let known = &mut self.tree.decls[decl.ix()];
         known.is_weak |= is_weak;
         known.is_constructor |= is_constructor;
@@ -202,6 +206,12 @@ impl Parser<'_, '_> {
         self.scopes.bind(Space::Ordinary, name, decl);
         self.linked.entry((is_function, name)).or_insert(decl);
         decl
+    }
+
+    /// The name for the linker that a declaration gives.
+    pub(super) fn link_name(&self, form: &Form) -> Option<Box<str>> {
+        let ranges: Vec<Range> = form.pieces.iter().filter_map(Piece::tokens).collect();
+        self.other_names(&ranges).0
     }
 
     /// The name for the linker and what it is an alias of, as far as a
@@ -229,7 +239,7 @@ impl Parser<'_, '_> {
     fn literal_at(&self, mut token: u32) -> Option<Box<str>> {
         let mut text = String::new();
         while self.tree.tokens.all[token as usize].kind == Kind::Text {
-            text.push_str(String::from_utf8_lossy(self.tree.token_text(token)).trim_matches('"'));
+            add_text(&bytes::to_text(self.tree.token_text(token)), &mut text);
             token += 1;
         }
         (!text.is_empty()).then(|| text.into_boxed_str())
@@ -247,9 +257,10 @@ impl Parser<'_, '_> {
             return self.stop("expected a name");
         };
         let all = Range::new(start, self.at);
-        self.note_composition(all, Range::new(self.at, self.at));
+        let acts = self.note_composition(all, Range::new(self.at, self.at));
         let mut signature = Form { pieces: form.pieces.clone(), at: form.at, end: form.end };
         let decl = self.declare_linked(name, true, specifiers.is_static, noreturn, form);
+        self.tree.decls[decl.ix()].acts |= acts;
         self.tree.refs.set(token, Ref::Decl(decl));
         self.procedure = Some(InProcedure {
             name,
@@ -503,10 +514,8 @@ impl Parser<'_, '_> {
 
     fn names_constructor(&self, range: Range) -> bool {
         (range.start..range.end).any(|token| {
-            matches!(
-                self.tree.token_text(token),
-                b"constructor" | b"__constructor__" | b"destructor" | b"__destructor__"
-            )
+            acting::is_of_start(self.tree.token_text(token))
+                || self.copied(token).any(|decl| decl.is_constructor)
         })
     }
 }

@@ -8,6 +8,7 @@ mod acting;
 mod constant;
 mod decl;
 mod expr;
+pub mod in_force;
 mod item;
 mod scope;
 mod stmt;
@@ -41,6 +42,7 @@ pub fn parse<'t>(
     }
     let system_files: Vec<bool> = tokens.lines.files.iter().map(|file| is_system(file)).collect();
     let count = tokens.all.len();
+    let pragmas = in_force::Pragmas::of(&text, &tokens.pragmas);
     let mut parser = Parser {
         tree: Tree {
             text,
@@ -53,6 +55,7 @@ pub fn parse<'t>(
             nameless: FxHashSet::default(),
             constants: Vec::new(),
             symbols: FxHashMap::default(),
+            places: FxHashMap::default(),
             symbol_tokens: Vec::new(),
         },
         at: 0,
@@ -69,6 +72,7 @@ pub fn parse<'t>(
         definitions: 0,
         plain_asm: Vec::new(),
         has_asm_macros: false,
+        pragmas,
     };
     parser.items();
     parser.settle_asm();
@@ -104,6 +108,8 @@ struct Parser<'t, 'k> {
     plain_asm: Vec<Range>,
     /// Whether some asm may define a macro.
     has_asm_macros: bool,
+    /// Pragmas by which declarations act.
+    pragmas: in_force::Pragmas,
 }
 
 /// What is known of the procedure whose body is being parsed.
@@ -306,6 +312,10 @@ impl Parser<'_, '_> {
             if token.kind != Kind::Word || token.name.is_keyword() {
                 continue;
             }
+            if self.names_no_entity(index) {
+                self.tree.refs.set(index, Ref::None);
+                continue;
+            }
             let after_tag_word = index > 0 && {
                 let before = &self.tree.tokens.all[index as usize - 1];
                 before.kind == Kind::Word
@@ -317,6 +327,65 @@ impl Parser<'_, '_> {
             let target = found.map_or(Ref::Undeclared, Ref::Decl);
             self.tree.refs.set(index, target);
         }
+        let mut index = range.start;
+        while index < range.end {
+            let is_attribute = self.tree.tokens.all[index as usize].name == kw::ATTRIBUTE;
+            let is_one = is_attribute || self.opens_attribute(index);
+            index += u32::from(is_attribute || !is_one);
+            if is_one {
+                index = self.forget_words_of_attribute(Range::new(index, range.end));
+            }
+        }
+    }
+
+    /// Whether a word is the name of a member, or of an operand of asm.
+    fn names_no_entity(&self, index: u32) -> bool {
+        let text = |at: u32| self.tree.token_text(at);
+        let Some(before) = index.checked_sub(1) else { return false };
+        match text(before) {
+            b"." | b"->" => true,
+            b"[" => {
+                text(index + 1) == b"]"
+                    && self.tree.tokens.all[index as usize + 2].kind == Kind::Text
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether `[[` stands at a token.
+    fn opens_attribute(&self, token: u32) -> bool {
+        self.tree.token_text(token) == b"[" && self.tree.token_text(token + 1) == b"["
+    }
+
+    /// Takes back references in the brackets of an attribute, with which a range begins: its
+    /// words name nothing, and its arguments only what is declared. Returns where it ends.
+    fn forget_words_of_attribute(&mut self, group: Range) -> u32 {
+        const DEPTH_OF_NAMES: u32 = 2;
+        let mut depth = 0;
+        let mut attribute = group.start;
+        for token in group.start..group.end {
+            match self.tree.token_text(token) {
+                b"(" | b"[" => depth += 1,
+                b")" | b"]" if depth > 1 => depth -= 1,
+                b")" | b"]" => return token + 1,
+                _ => {}
+            }
+            if self.tree.tokens.all[token as usize].kind != Kind::Word {
+                continue;
+            }
+            let is_name = depth <= DEPTH_OF_NAMES;
+            if is_name {
+                attribute = token;
+            }
+            let name = acting::plain(self.tree.token_text(attribute));
+            let has_words = matches!(name, b"format" | b"mode" | b"access");
+            let has_functions = matches!(name, b"cleanup" | b"copy" | b"malloc");
+            let is_undeclared = self.tree.refs.get(token) == Ref::Undeclared;
+            if is_name || has_words || is_undeclared && !has_functions {
+                self.tree.refs.set(token, Ref::None);
+            }
+        }
+        group.end
     }
 
     fn refer(&mut self, token: u32, space: Space, name: Name) -> Ref {

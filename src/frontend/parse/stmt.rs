@@ -299,7 +299,12 @@ impl Parser<'_, '_> {
         let group = self.skip_group()?;
         self.expect(";")?;
         self.note_asm(start, group);
-        if jumps { Ok(StmtKind::AsmGoto(self.asm_labels(group)?)) } else { Ok(StmtKind::Asm) }
+        if !jumps {
+            return Ok(StmtKind::Asm);
+        }
+        let labels = self.asm_labels(group)?;
+        labels.iter().for_each(|(token, _)| self.tree.refs.set(*token, Ref::None));
+        Ok(StmtKind::AsmGoto(labels))
     }
 
     /// The labels of `asm goto ("…" : outputs : inputs : clobbers : labels)`.
@@ -353,6 +358,10 @@ impl Parser<'_, '_> {
             noreturn |= self.asm_label_and_attributes()?;
             runs |= declarator.is_variable;
             let own = Range::new(from, self.at);
+            let is_automatic = !is_function && !specifiers.is_extern && !specifiers.is_static;
+            if is_automatic && [shared, own].iter().any(|range| self.has_copy(*range)) {
+                return self.stop("attributes that are copied from another declaration");
+            }
             if let Some(callee) = self.cleanup(own).or_else(|| self.cleanup(shared)) {
                 cleanups.push(Cleanup { callee, range: own });
             }
@@ -473,6 +482,7 @@ impl Parser<'_, '_> {
         }
         let scope = self.next_scope(false, Some(name));
         let owner = self.procedure.as_ref().filter(|_| specifiers.is_static).map(|p| p.name);
+        let link_name = specifiers.is_static.then(|| self.link_name(&form)).flatten();
         let decl = self.new_decl(Decl {
             forms: vec![form],
             is_static: specifiers.is_static,
@@ -484,6 +494,9 @@ impl Parser<'_, '_> {
                 scope,
             )
         });
+        if link_name.is_some() {
+            self.tree.decls[decl.ix()].rare().link_name = link_name;
+        }
         self.scopes.bind(Space::Ordinary, name, decl);
         decl
     }

@@ -56,6 +56,18 @@ pub fn advice(health: &Health) -> Vec<Advice> {
     if health.has_built && health.build_problem.is_none() && !has_failed {
         add_gone(health, &mut add);
     }
+    if health.build_killed {
+        let what = "a build was killed, and until the next build every changed file that it may \
+                    have read selects every test";
+        add(String::from(what), &way.build());
+    } else if let (Some(why), Some(left)) = (&health.build_unseen, &health.unseen_from_before) {
+        let what = format!(
+            "every changed file that the build may read selects every test: {why}; {} may be \
+             left from that build",
+            one_line(left)
+        );
+        add(what, &clean_build);
+    }
     let unreadable = health.programs.iter().filter(|program| !is_readable(program));
     let unreadable: Vec<&str> = unreadable.map(|program| program.name.as_str()).collect();
     if !unreadable.is_empty() {
@@ -133,6 +145,14 @@ fn add_tests(health: &Health, found: &mut Vec<Advice>) {
                 .collect::<String>()
         );
         add(what, health.way.build_anew());
+    }
+    if let Some(first) = tests.unjudged.first() {
+        let what = format!(
+            "{} traced inside of a harness that did not say whether they passed: let the harness \
+             say so, or configure it as a suite",
+            have(&names(&tests.unjudged), "was", "were")
+        );
+        add(what, format!("edgewise trace --test {} --verdict passed", quoted(&first.name)));
     }
     if let Some(first) = tests.unclean.first() {
         let what = format!(

@@ -28,6 +28,10 @@ pub struct Health {
     pub build_failed: Option<i32>,
     /// Why the build may read more files than were seen, if so.
     pub build_unseen: Option<String>,
+    /// A build was killed, and no other build ran since.
+    pub build_killed: bool,
+    /// What the last build left, if that is all that keeps its inputs from being known.
+    pub unseen_from_before: Option<String>,
     /// Build descriptions and other inputs that changed, and that the last build did not take up.
     pub left: Vec<String>,
     /// What programs are made of since before that, if known.
@@ -163,6 +167,8 @@ pub struct Tests {
     pub never_run: Vec<String>,
     /// They failed, ran out of time or were interrupted.
     pub failed: Vec<Note>,
+    /// Their harness has not said whether they passed.
+    pub unjudged: Vec<Note>,
     pub unclean: Vec<Note>,
     /// They ran nothing that has probes, or did nothing at all.
     pub without_trace: Vec<Note>,

@@ -283,6 +283,7 @@ fn test_lists(health: &Health) -> Vec<List> {
     vec![
         ("test that was never run", "selected", never.map(|name| one_line(name)).collect()),
         ("test that did not pass", "selected until it does", notes(&tests.failed)),
+        ("test that its harness has not judged", "selected until it is", notes(&tests.unjudged)),
         ("test whose trace is not complete", "selected each time", notes(&tests.unclean)),
         ("test without a trace", "selected each time", notes(&tests.without_trace)),
         (

@@ -159,6 +159,8 @@ pub struct Procedure {
     /// Tests that enter it.
     pub entered: usize,
     pub dangers: Vec<Danger>,
+    /// The calls that lead to it, with the programs that have them.
+    pub calls: Vec<(Vec<String>, Vec<String>)>,
     pub old: Option<Side>,
     pub new: Option<Side>,
     /// Whether it has a page: of very many changes not all have one.

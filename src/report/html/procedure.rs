@@ -60,9 +60,13 @@ fn intro(frame: &mut Frame<'_>, number: usize) {
         let says = "It is excluded by edgewise.toml: what changed here selects nothing.";
         frame.html.begin("p").attr("class", "note").text(says).end();
     }
-    let chain = procedure.dangers.first().map(|danger| &danger.reason.chain);
-    if let Some(chain) = chain.filter(|chain| chain.len() > 1) {
-        frame.html.begin("p").text("Called like this: ").code(chain.join(" > ")).end();
+    for (programs, chain) in procedure.calls.iter().filter(|(_, chain)| chain.len() > 1) {
+        let programs = match procedure.calls.len() {
+            1 => String::new(),
+            _ => format!(" in {}", programs.join(", ")),
+        };
+        frame.html.begin("p").text(format_args!("Called like this{programs}: "));
+        frame.html.code(chain.join(" > ")).end();
     }
 }
 

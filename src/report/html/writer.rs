@@ -1,5 +1,6 @@
 //! Writes HTML and SVG: all text is escaped, and every element is closed.
 
+use crate::bytes;
 use std::fmt::{Display, Write};
 
 /// Elements that have no end.
@@ -135,6 +136,9 @@ impl Write for Escaping<'_> {
                 '\n' if self.in_attribute => self.out.push_str("&#10;"),
                 // What HTML may not hold, and what may turn the text around it.
                 '\t' | '\n' => self.out.push(c),
+                c if bytes::stands_for(c).is_some() => {
+                    self.out.push_str(&bytes::shown(c.encode_utf8(&mut [0; 4])));
+                }
                 c if c.is_control() || is_direction(c) => {
                     let _ = write!(self.out, "\\u{{{:x}}}", c as u32);
                 }

@@ -1,8 +1,10 @@
 //! `edgewise history export`: the matrix for other tools.
 
+use crate::bytes;
 use crate::cli::completing;
 use crate::cli::exit;
 use crate::cli::reached::{Procedure, Reached};
+use crate::cli::word;
 use crate::cli::workspace::Workspace;
 use crate::history::History;
 use crate::ids::EdgeId;
@@ -23,7 +25,7 @@ pub struct Args {
     #[arg(long, value_enum)]
     format: Format,
     /// Only what tests did whose name contains this
-    #[arg(long, value_name = "TEXT", add = completing::tests())]
+    #[arg(long, value_name = "TEXT", value_parser = word(), add = completing::tests())]
     test: Option<String>,
     /// A file, instead of standard output
     #[arg(long, value_name = "FILE")]
@@ -169,7 +171,7 @@ fn export_lcov(reached: &Reached<'_>, out: &mut dyn Write) -> anyhow::Result<()>
         },
     )?;
     for (file, counts) in &files {
-        writeln!(out, "TN:\nSF:{file}")?;
+        out.write_all(&bytes::of_text(&format!("TN:\nSF:{file}\n")))?;
         for (line, name) in counts.functions.keys() {
             writeln!(out, "FN:{line},{name}")?;
         }

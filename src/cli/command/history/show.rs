@@ -5,6 +5,7 @@ use crate::cli::completing;
 use crate::cli::exit;
 use crate::cli::printer::{self, Stream};
 use crate::cli::reached::{Reached, as_line};
+use crate::cli::word;
 use crate::cli::workspace::Workspace;
 use crate::history::History;
 use crate::history::column::TestBits;
@@ -24,7 +25,7 @@ use std::fmt::Write;
     edgewise history show lib/stats.c:47   which tests reach a line")]
 pub struct Args {
     /// A test, a function, or a line as FILE:LINE
-    #[arg(value_name = "TEST|FUNCTION|FILE:LINE", add = completing::tests())]
+    #[arg(value_name = "TEST|FUNCTION|FILE:LINE", value_parser = word(), add = completing::tests())]
     what: Option<String>,
 }
 
@@ -104,6 +105,7 @@ fn state(test: &Test) -> &'static str {
         Outcome::Failed => "failed",
         Outcome::TimedOut => "ran out of time",
         Outcome::Interrupted => "interrupted",
+        Outcome::Unjudged => "not judged by its harness",
     }
 }
 
@@ -167,5 +169,5 @@ fn tell(reached: &Reached<'_>, tests: &TestBits, what: &str) {
     let all = reached.history.tests().count();
     printer::tell(&format!("{what}: {} of {}\n", tests.count_ones(), counted(all, "test")));
     let names = reached.names(tests);
-    printer::data(&names.iter().map(|name| format!("{}\n", one_line(name))).collect::<String>());
+    printer::names(&names.iter().map(|name| format!("{}\n", one_line(name))).collect::<String>());
 }
