@@ -94,7 +94,7 @@ pub struct Lookups<'a> {
     state: &'a BuildState,
     sought: &'a Sought,
     patterns: GlobSet,
-    words_of_make: OnceCell<String>,
+    makefiles: OnceCell<Makefiles>,
 }
 
 /// How a build looks for a name.
@@ -118,7 +118,7 @@ impl<'a> Lookups<'a> {
         let of_make = patterns_that_count(state, sought);
         let all = sought.patterns.iter().chain(of_make);
         let patterns = set(all.filter_map(|text| glob(text)));
-        Self { root, state, sought, patterns, words_of_make: OnceCell::new() }
+        Self { root, state, sought, patterns, makefiles: OnceCell::new() }
     }
 
     /// Whether a build looks for a name that comes or goes between two states.
@@ -165,14 +165,14 @@ impl<'a> Lookups<'a> {
     /// Whether a make that lists a directory has a use for a file in it.
     fn by_make(&self, name: &str) -> Option<Lookup> {
         let base = name.rsplit('/').next().unwrap_or(name);
-        let words = self.words_of_make.get_or_init(|| words_of_make(self.root, self.state));
-        if is_word_of(words, base) {
+        let makefiles = self.makefiles.get_or_init(|| Makefiles::read(self.root, self.state));
+        if makefiles.look_for(base) {
             return Some(Lookup::Makefile);
         }
         let (stem, ending) = name.rsplit_once('.')?;
         // Sources and headers are looked at in other ways.
         let is_ending = ENDINGS_OF_MAKE.contains(&ending)
-            || !["c", "h"].contains(&ending) && is_word_of(words, &format!("%.{ending}"));
+            || !["c", "h"].contains(&ending) && is_word_of(&makefiles.text, &format!("%.{ending}"));
         let start = format!("{stem}.");
         let has_stem = |names: &BTreeSet<String>| {
             let others = names.range(start.clone()..).take_while(|name| name.starts_with(&start));
@@ -233,13 +233,69 @@ fn before_pattern(text: &str) -> String {
     if parts.is_empty() { String::from(".") } else { parts.join("/") }
 }
 
-/// Makefiles and their parts.
-fn words_of_make(root: &Path, state: &BuildState) -> String {
-    let names = state.described.iter();
-    let names = names.filter(|name| !files::is_list_of_dependencies(&root.join(bytes::path(name))));
-    let texts = names.filter_map(|name| std::fs::read(root.join(bytes::path(name))).ok());
-    let texts = texts.map(|bytes| bytes::to_text(&bytes).into_owned());
-    texts.collect::<Vec<_>>().join("\n")
+/// The words of makefiles and of their parts.
+#[derive(Debug, Default)]
+struct Makefiles {
+    text: String,
+    /// Names with a rule of their own. If a make has a use for such a file, it makes it, so that a
+    /// build that did not make it does not look for it as a target or prerequisite.
+    targets: BTreeSet<String>,
+    /// Lines by which a make finds a file with a rule all the same: `wildcard`, `include`, and the
+    /// variables that these may use.
+    searching: String,
+}
+
+impl Makefiles {
+    fn read(root: &Path, state: &BuildState) -> Self {
+        let names = state.described.iter().map(|name| root.join(bytes::path(name)));
+        let names = names.filter(|name| !files::is_list_of_dependencies(name));
+        let texts = names.filter_map(|name| std::fs::read(name).ok());
+        let texts = texts.map(|bytes| bytes::to_text(&bytes).into_owned());
+        Self::of(texts.collect::<Vec<_>>().join("\n"))
+    }
+
+    fn of(text: String) -> Self {
+        let joined = text.replace("\\\n", " ");
+        let is_search = |line: &&str| {
+            let word = line.split_whitespace().next().unwrap_or_default();
+            let functions = ["wildcard", "$(file", "${file", "$(eval", "${eval"];
+            ["include", "-include", "sinclude", "vpath"].contains(&word)
+                || functions.iter().any(|function| line.contains(function))
+        };
+        let mut searching: Vec<&str> = joined.lines().filter(is_search).collect();
+        let names_variable = |line: &&str| {
+            let line = line.replace("$(wildcard", "").replace("${wildcard", "");
+            line.contains('$')
+        };
+        if searching.iter().any(names_variable) {
+            // What a variable stands for may be looked for.
+            let is_variable = |line: &&str| !line.starts_with('\t') && line.contains('=');
+            searching.extend(joined.lines().filter(is_variable));
+        }
+        let searching = searching.join("\n");
+        Self { targets: { joined.lines() }.flat_map(targets).collect(), searching, text }
+    }
+
+    /// Whether a make looks for a file of this name when it lists a directory.
+    fn look_for(&self, base: &str) -> bool {
+        let lines = if self.targets.contains(base) { &self.searching } else { &self.text };
+        is_word_of(lines, base)
+    }
+}
+
+/// The names, without directories, that a line of a makefile has a rule for.
+fn targets(line: &str) -> Vec<String> {
+    let is_rule = |names: &str, rest: &str| {
+        !line.starts_with(['\t', '#']) && !rest.starts_with('=') && !names.contains(['=', '$', '#'])
+    };
+    match line.split_once(':').filter(|(names, rest)| is_rule(names, rest.trim_start_matches(':')))
+    {
+        Some((names, _)) => {
+            let names = names.split_whitespace().filter(|name| !name.contains('%'));
+            names.map(|name| name.rsplit('/').next().unwrap_or(name).to_string()).collect()
+        }
+        None => Vec::new(),
+    }
 }
 
 fn is_word_of(text: &str, word: &str) -> bool {
@@ -437,6 +493,23 @@ mod tests {
         assert_eq!(shell("/p/parts", ". ./more; cat parts/*.txt"), None);
         assert_eq!(shell("/p/parts", "[ -f x ] && ls"), None);
         assert_eq!(shell("/p/parts", "ls parts/[ab]"), found(&["parts/[ab]"]));
+    }
+
+    #[test]
+    fn a_make_does_not_look_for_what_it_makes() {
+        let rules = "PROGRAMS = prog \\\n  late\nall: prog\nlate: late.o\n\tcc -o late late.o\n";
+        let looked_for =
+            |more: &str, name: &str| Makefiles::of(format!("{rules}{more}")).look_for(name);
+        assert!(!looked_for("", "late"));
+        assert!(looked_for("", "prog"));
+        assert!(!looked_for("", "other"));
+        assert!(looked_for("ifneq ($(wildcard late),)\n", "late"));
+        assert!(looked_for("FOUND := $(wildcard $(PROGRAMS))\n", "late"));
+        assert!(!looked_for("FOUND := $(wildcard *.c)\n", "late"));
+        assert!(looked_for("-include late\n", "late"));
+        assert!(looked_for("later: ; cat config\n", "config"));
+        assert!(!looked_for("a/config: x\n\tmake-it\n", "config"));
+        assert!(looked_for("config := a:b\n", "config"));
     }
 
     #[test]

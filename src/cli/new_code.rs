@@ -10,6 +10,7 @@ use crate::history::store::StoreError;
 use crate::ids::{EdgeId, Fingerprint, NodeId};
 use crate::select::edited::{Code, Hunk, Lines};
 use crate::select::gaps::{self, Change, Gap, Later};
+use crate::select::version::UnitVersion;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -34,7 +35,7 @@ pub fn find(
     later: &History,
     files: &FileState,
 ) -> Result<NewCode, StoreError> {
-    let (then, first) = (later.common_files()?, earlier.common_files()?);
+    let (then, first) = (files_of_new(earlier, later)?, earlier.common_files()?);
     let before = Reached::new(earlier, |_| true)?;
     let now = Reached::new(later, |_| true)?;
     let known: Known = before
@@ -69,8 +70,13 @@ pub fn find(
     let mut places = BTreeSet::new();
     let mut stale = BTreeSet::new();
     let none = Lines::default();
+    // A unit of the earlier version, which other tests still refer to, has the lines of that one.
+    let earlier_units: FxHashSet<Fingerprint> =
+        before.units().map(UnitVersion::fingerprint).collect();
     now.each::<StoreError>(
-        |unit, index| changed.contains(unit.file(index.place)),
+        |unit, index| {
+            changed.contains(unit.file(index.place)) && !earlier_units.contains(&unit.fingerprint())
+        },
         |procedure| {
             let (file, name) = name(procedure);
             let is_changed = !is_known(&file, &name, procedure.index.fingerprint);
@@ -101,6 +107,21 @@ pub fn find(
     let is_reached = |gap: &Gap| reached.contains(&key(gap));
     let gaps = open.into_iter().filter(|gap| !is_reached(gap)).collect();
     Ok(NewCode { gaps, lines: places, stale })
+}
+
+/// The state of files of most tests that ran a program which is not one of the earlier version.
+/// After a selection these may be few, and all others have the earlier state.
+fn files_of_new(earlier: &History, later: &History) -> Result<FileState, StoreError> {
+    let old: FxHashSet<Fingerprint> =
+        earlier.tests().flat_map(|(_, test)| test.programs.iter().copied()).collect();
+    let new = later.tests().map(|(_, test)| test);
+    let new = new.filter(|test| test.programs.iter().any(|program| !old.contains(program)));
+    let mut counts: BTreeMap<Fingerprint, usize> = BTreeMap::new();
+    new.for_each(|test| *counts.entry(test.files).or_default() += 1);
+    match counts.into_iter().max_by_key(|(_, count)| *count) {
+        Some((files, _)) => later.files(files),
+        None => later.common_files(),
+    }
 }
 
 /// The code of the earlier version, by file and line.
