@@ -590,7 +590,7 @@ fn one_picture() {
     assert!(svg.contains("prefers-color-scheme: dark") && svg.contains("count % 2 == 0"), "{svg}");
     let all = project.edgewise(&["cfg", "--svg", "lib/stats.c", "--", "-Iinclude"]);
     assert_eq!(all.status.code(), Some(2));
-    let cases: String = (0..900).map(|n| format!("if (n == {n}) n *= 3;\n")).collect();
+    let cases: String = (0..2000).map(|n| format!("if (n == {n}) n *= 3;\n")).collect();
     project.write("large.c", &format!("int f(int n)\n{{\n{cases}return n;\n}}\n"));
     let large = project.edgewise(&["cfg", "--svg", "large.c", "f"]);
     let said = String::from_utf8(large.stderr).unwrap();

@@ -79,8 +79,13 @@ pub fn build(
 
 /// Refuses a graph with so many branches that compilers take far longer, or use far
 /// more memory, with a probe on each than without. Such a body is opaque.
+///
+/// Measured with gcc at -O0, -O2 and -Os (`benches/results/2026-11-18-large-functions.md`): a branch
+/// with code of its own costs at most four times as much with a probe, however many there are. Branches
+/// that meet in one place (`goto`, operands of `&&` and `||`, case labels) cost more the more there are of them.
 fn within_limits(draft: Draft, procedure: &Procedure) -> Result<Draft, Problem> {
-    const MOST_BRANCHES: usize = 2000;
+    const MOST_BRANCHES: usize = 20_000;
+    const WEIGHT_OF_MEETING: usize = 10;
     const MOST_LABELS: usize = 300;
     let token = procedure.body_range.start;
     // Probes behind calls cost a compiler little.
@@ -91,8 +96,11 @@ fn within_limits(draft: Draft, procedure: &Procedure) -> Result<Draft, Problem> 
         );
         !is_behind
     };
-    if draft.edges.iter().filter(is_branch).count() > MOST_BRANCHES {
-        return Err(Problem { token, what: "more than 2000 branches, too many for probes" });
+    let mut ways_in = vec![0usize; draft.nodes.len()];
+    draft.edges.iter().filter(is_branch).for_each(|edge| ways_in[edge.to.ix()] += 1);
+    let weight = |ways: usize| if ways > 1 { ways * WEIGHT_OF_MEETING } else { ways };
+    if ways_in.into_iter().map(weight).sum::<usize>() > MOST_BRANCHES {
+        return Err(Problem { token, what: "more branches than the limit, too many for probes" });
     }
     // Case labels of one statement, one directly behind another.
     let mut labels = 0;
