@@ -9,7 +9,7 @@ use crate::history::format::FileState;
 use crate::history::store::StoreError;
 use crate::ids::{EdgeId, Fingerprint, NodeId};
 use crate::select::edited::{Code, Hunk, Lines};
-use crate::select::gaps::{self, Change, Gap, Later};
+use crate::select::gaps::{self, Change, Gap, Kind, Later};
 use crate::select::version::UnitVersion;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,7 +68,7 @@ pub fn find(
     // What is in several units, an inline function say, is reached in one of them.
     let mut reached: FxHashSet<(String, u32, String, Option<String>)> = FxHashSet::default();
     let mut places = BTreeSet::new();
-    let mut stale = BTreeSet::new();
+    let mut entered: FxHashSet<(String, String)> = FxHashSet::default();
     let none = Lines::default();
     // A unit of the earlier version, which other tests still refer to, has the lines of that one.
     let earlier_units: FxHashSet<Fingerprint> =
@@ -80,8 +80,8 @@ pub fn find(
         |procedure| {
             let (file, name) = name(procedure);
             let is_changed = !is_known(&file, &name, procedure.index.fingerprint);
-            if is_changed && then.get(&file) != files.get(&file) {
-                stale.insert(file.clone());
+            if procedure.entered().any() {
+                entered.insert((file.clone(), name.clone()));
             }
             let found = gaps::places(&Later {
                 unit: procedure.unit,
@@ -105,8 +105,30 @@ pub fn find(
         },
     )?;
     let is_reached = |gap: &Gap| reached.contains(&key(gap));
-    let gaps = open.into_iter().filter(|gap| !is_reached(gap)).collect();
-    Ok(NewCode { gaps, lines: places, stale })
+    // A copy of an inline function that no test enters is no gap if a test enters another one.
+    let as_one = |gap: Gap| match gap.kind {
+        Kind::Procedure if entered.contains(&(gap.file.clone(), gap.procedure.clone())) => {
+            Gap { kind: Kind::Code, ..gap }
+        }
+        _ => gap,
+    };
+    let gaps: BTreeSet<Gap> = open.into_iter().filter(|gap| !is_reached(gap)).map(as_one).collect();
+    let stale = stale(later, &now, files)?;
+    Ok(NewCode { gaps: gaps.into_iter().collect(), lines: places, stale })
+}
+
+/// Sources that are not what they were for any test.
+fn stale(
+    later: &History,
+    now: &Reached<'_>,
+    files: &FileState,
+) -> Result<BTreeSet<String>, StoreError> {
+    let states: BTreeSet<Fingerprint> = later.tests().map(|(_, test)| test.files).collect();
+    let states = states.into_iter().map(|state| later.files(state));
+    let states: Vec<FileState> = states.collect::<Result<_, _>>()?;
+    let is_stale = |name: &&String| states.iter().all(|state| state.get(*name) != files.get(*name));
+    let names = now.units().flat_map(|unit| &unit.index.files);
+    Ok(names.filter(is_stale).cloned().collect())
 }
 
 /// The state of files of most tests that ran a program which is not one of the earlier version.

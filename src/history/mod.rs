@@ -371,12 +371,16 @@ impl History {
             return Ok(());
         }
         let mut out = self.store.begin(false)?;
-        let snapshots = self.snapshots_with_left(&mut out)?;
+        let kept = self.kept_version()?;
+        let snapshots = self.snapshots_with(kept.as_ref(), &mut out)?;
         let (at, tests, blobs) = self.write_fresh(&mut out).map_err(|e| self.store.failed(e))?;
         let mut segments = self.segment_places();
         segments.push(at);
         self.store.end(out, Manifest { segments, snapshots, ..Manifest::now() })?;
-        self.leaving = Leaving::Left;
+        // A commit that only carries tests over leaves nothing: the next one may.
+        if kept.is_some() {
+            self.leaving = Leaving::Left;
+        }
         self.fresh = Fresh::default();
         self.blobs.extend(blobs);
         self.add_segment(at, tests);

@@ -25,6 +25,7 @@ pub(super) enum Leaving {
 }
 
 /// A version before it is written down.
+#[derive(Clone)]
 pub(super) struct Version {
     id: Fingerprint,
     seconds: u64,
@@ -186,21 +187,23 @@ impl History {
         })
     }
 
-    /// The snapshots of the next commit.
-    pub(super) fn snapshots_with_left(
+    /// The version that the next commit leaves, if it becomes a snapshot.
+    pub(super) fn kept_version(&self) -> Result<Option<Version>, StoreError> {
+        match &self.leaving {
+            Leaving::Elsewhere(version) => Ok(Some((**version).clone())),
+            Leaving::Nothing if self.is_of_another_version() => Ok(Some(self.version()?)),
+            Leaving::Nothing | Leaving::Left => Ok(None),
+        }
+    }
+
+    /// The snapshots of the next commit, with the version that it leaves.
+    pub(super) fn snapshots_with(
         &self,
+        kept: Option<&Version>,
         out: &mut Appender,
     ) -> Result<Vec<SnapshotAt>, StoreError> {
         let mut snapshots = self.store.manifest.snapshots.clone();
-        let made;
-        let version = match &self.leaving {
-            Leaving::Elsewhere(version) => version,
-            Leaving::Nothing if self.is_of_another_version() => {
-                made = self.version()?;
-                &made
-            }
-            _ => return Ok(snapshots),
-        };
+        let Some(version) = kept else { return Ok(snapshots) };
         let put = |out: &mut Appender| -> std::io::Result<SnapshotAt> {
             Ok(SnapshotAt {
                 id: version.id,

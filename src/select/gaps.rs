@@ -118,8 +118,7 @@ impl<'l> Finder<'_, 'l> {
 
     fn add_node(&mut self, at: NodeId) {
         let node = self.graph.node(at);
-        let is_passed = node.kind == NodeKind::Entry && self.is_entered;
-        if node.kind == NodeKind::Exit || is_passed || node.place.line == 0 {
+        if node.kind == NodeKind::Exit || node.place.line == 0 {
             return;
         }
         let Some(change) = self.change(at) else { return };
