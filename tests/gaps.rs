@@ -367,3 +367,41 @@ int main(int argc, char **argv)
         assert_eq!(gap_lines(&project), expected, "{file}");
     }
 }
+
+/// Each unit that includes a header has a copy of its inline functions.
+#[test]
+fn an_inline_function_that_one_unit_uses() {
+    let project = Project::empty();
+    let head =
+        |body: &str| format!("static inline int min(int a, int b)\n{{\n{body}}}\nint two(void);\n");
+    project.write("m.h", &head("    return a < b ? a : b;\n"));
+    project.write("a.c", "#include \"m.h\"\nint main(void)\n{\n    return min(1, two()) - 1;\n}\n");
+    project.write("b.c", "#include \"m.h\"\nint two(void)\n{\n    return 2;\n}\n");
+    project.write("Makefile", "prog: a.c b.c m.h\n\t$(CC) -o prog a.c b.c\n");
+    project.write_config();
+    project.write("tests.list", "one ./prog\n");
+    project.record();
+    project.write("m.h", &head("    if (a < b)\n        return a;\n    return b;\n"));
+    project.ok(&["test"]);
+    let says = project.ok(&["gaps"]);
+    assert!(!says.contains("no test enters"), "{says}");
+    assert!(says.contains("m.h:5") && says.matches("m.h:5").count() == 1, "{says}");
+}
+
+/// The last version did not touch it, and it is edited after the tests ran.
+#[test]
+fn a_source_that_changed_since_the_tests_ran() {
+    let project = Project::empty();
+    project.write("a.c", "int f(void);\nint main(void)\n{\n    return f();\n}\n");
+    project.write("b.c", "int f(void)\n{\n    return 0;\n}\n");
+    project.write("Makefile", "prog: a.c b.c\n\t$(CC) -o prog a.c b.c\n");
+    project.write_config();
+    project.write("tests.list", "one ./prog\n");
+    project.record();
+    project.edit("b.c", "return 0", "return 0 + 0");
+    project.ok(&["test"]);
+    assert!(project.ok(&["gaps"]).contains("tests reach all code"));
+    project.edit("a.c", "int main", "int unused(int x)\n{\n    return x ? 1 : 2;\n}\nint main");
+    let says = project.ok(&["gaps"]);
+    assert!(says.contains("not known yet") && says.contains("a.c"), "{says}");
+}

@@ -166,3 +166,79 @@ fn an_interrupted_build_counts_until_the_next_build() {
         is_as_ever(&project, temporary.path());
     }
 }
+
+/// Two programs with a test each; the second source is removed with its program and its test.
+fn remove_second(project: &Project, description: &str, before: &str, after: &str) {
+    std::fs::remove_file(project.path("two.c")).unwrap();
+    project.edit(description, before, after);
+}
+
+#[track_caller]
+fn assert_nothing_is_selected(project: &Project) {
+    project.ok(&["build"]);
+    for source in [&["--from-build"][..], &[]] {
+        let selected = project.select_json(source);
+        assert_eq!(selected["selected"], serde_json::json!([]), "{source:?}");
+    }
+}
+
+const EMPTY_MAIN: &str = "int main(void)\n{\n    return 0;\n}\n";
+
+#[test]
+fn a_source_that_meson_names_no_more() {
+    let project = Project::empty();
+    project.write("meson.build", "project('p', 'c')\nforeach name : ['one', 'two']\n  test(name, executable(name, name + '.c'))\nendforeach\n");
+    project.write("one.c", EMPTY_MAIN);
+    project.write("two.c", EMPTY_MAIN);
+    project.ok(&["init"]);
+    project.record();
+    remove_second(&project, "meson.build", "'one', 'two'", "'one'");
+    project.ok(&["test"]);
+    project.edit("one.c", "int main", "/* one */ int main");
+    assert_nothing_is_selected(&project);
+}
+
+#[test]
+fn a_program_that_no_rule_makes_any_more() {
+    let project = Project::empty();
+    project.write(
+        "Makefile",
+        "P = one two\nall: $(P)\n$(P): %: %.c\n\t$(CC) -o $@ $<\nclean:\n\trm -f $(P)\n",
+    );
+    project.write("one.c", EMPTY_MAIN);
+    project.write("two.c", EMPTY_MAIN);
+    project.write_config();
+    project.write("tests.list", "one ./one\ntwo ./two\n");
+    project.record();
+    remove_second(&project, "Makefile", "P = one two", "P = one");
+    project.write("tests.list", "one ./one\n");
+    std::fs::remove_file(project.path("one")).unwrap();
+    project.ok(&["test"]);
+    assert!(project.path("two").exists());
+    project.edit("one.c", "int main", "/* one */ int main");
+    assert_nothing_is_selected(&project);
+}
+
+/// The program stays, and its test as well: a clean build would not make it.
+#[test]
+fn a_test_of_a_program_whose_source_is_gone_stays_selected() {
+    let project = Project::empty();
+    project.write("Makefile", "P = one two\nall: $(P)\n$(P): %: %.c\n\t$(CC) -o $@ $<\n");
+    project.write("one.c", EMPTY_MAIN);
+    project.write("two.c", EMPTY_MAIN);
+    project.write_config();
+    project.write("tests.list", "one ./one\ntwo ./two\n");
+    project.record();
+    remove_second(&project, "Makefile", "P = one two", "P = one");
+    std::fs::remove_file(project.path("one")).unwrap();
+    project.ok(&["test"]);
+    let selected = project.select_json(&["--from-build"]);
+    let names: Vec<&str> = selected["selected"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|t| t["name"].as_str().unwrap())
+        .collect();
+    assert!(names.iter().any(|name| name.ends_with("two")), "{selected}");
+    assert!(!names.iter().any(|name| name.ends_with("one")), "{selected}");
+}

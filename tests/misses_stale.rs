@@ -623,3 +623,44 @@ x.o: x.c
     ]);
     miss.edit("x.c", "return n", "return n + 1", ALL);
 }
+
+/// Make does not know what asm takes in, so the program stays as it was.
+#[test]
+fn a_file_that_asm_takes_in() {
+    let project = Project::empty();
+    project.write(
+        "main.c",
+        "__asm__(\".data\\n.globl val\\nval:\\n.include \\\"val.inc\\\"\\n.text\\n\");\nextern int val;\nint main(void)\n{\n    return val - 1;\n}\n",
+    );
+    project.write("val.inc", ".long 1\n");
+    project.write("Makefile", "prog: main.c\n\t$(CC) -o prog main.c\n");
+    project.write_config();
+    project.write("tests.list", "one ./prog\n");
+    project.record();
+    assert_eq!(project.select_json(&["--from-build"])["selected"], serde_json::json!([]));
+    project.write("val.inc", ".long 2\n");
+    project.ok(&["build"]);
+    let selected = project.select_json(&["--from-build"]);
+    assert_eq!(selected["selected"].as_array().unwrap().len(), 1, "{selected}");
+}
+
+/// A name that looks like that of an object says nothing of what is in a file.
+#[test]
+fn inputs_that_are_called_like_objects() {
+    for name in ["names.sorted.txt", "list.a", "list.o"] {
+        let project = Project::empty();
+        project.write("main.c", "#include \"gen.h\"\nint main(void)\n{\n    return N - 1;\n}\n");
+        project.write(name, "1\n");
+        let rule = format!(
+            "prog: main.c gen.h\n\t$(CC) -o prog main.c\ngen.h:\n\t(printf '#define N '; cat {name}) > gen.h\n"
+        );
+        project.write("Makefile", &rule);
+        project.write_config();
+        project.write("tests.list", "one ./prog\n");
+        project.record();
+        project.write(name, "2\n");
+        project.ok(&["build"]);
+        let selected = project.select_json(&["--from-build"]);
+        assert_eq!(selected["selected"].as_array().unwrap().len(), 1, "{name}: {selected}");
+    }
+}

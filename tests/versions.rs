@@ -245,3 +245,21 @@ fn only_so_many_versions_are_kept() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("history log"), "{said}");
 }
+
+/// The tests that are skipped ran a program that stays, and are carried over first.
+#[test]
+fn the_version_before_is_kept_where_programs_are_independent() {
+    let project = Project::empty();
+    project.write("a.c", "int main(void)\n{\n    return 0;\n}\n");
+    project.write("b.c", "int main(void)\n{\n    return 0;\n}\n");
+    project.write("Makefile", "all: a b\na: a.c\n\t$(CC) -o a a.c\nb: b.c\n\t$(CC) -o b b.c\n");
+    project.write_config();
+    project.write("tests.list", "a ./a\nb ./b\n");
+    project.record();
+    for (count, text) in ["return 0 + 0;", "return 0 - 0;"].into_iter().enumerate() {
+        project.write("a.c", &format!("int main(void)\n{{\n    {text}\n}}\n"));
+        assert_eq!(test(&project, &[]), ["a"]);
+        assert_eq!(log(&project).len(), count + 2);
+    }
+    project.ok(&["gaps"]);
+}

@@ -62,6 +62,9 @@ pub struct UnitIndex {
     /// What was in each of them when it was compiled; the default where that is not
     /// known, and nothing for a unit that was not.
     pub contents: Vec<Fingerprint>,
+    /// Whether asm takes in files, which are none of these: only the fingerprint of the unit says
+    /// whether they changed.
+    pub takes_files: bool,
     pub probe_count: u32,
     /// Names that nodes and initialisers mention.
     pub symbols: Vec<Symbol>,

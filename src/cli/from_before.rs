@@ -72,7 +72,7 @@ pub fn find<'p>(
         let is_source = || is_compiled() || state.unanalysed.contains(name);
         let is_old = || is_source() && !state.fresh.contains(name) && !is_of_configure(path);
         // Objects that nobody needs any more may be gone.
-        let is_object = || is_object(path) || !path.exists() && is_name_of_object(name);
+        let is_object = || is_object_or_was(root, name);
         state.outputs.contains(name) && (is_object() || is_old())
     });
     found.map(|(.., name)| name)
@@ -132,6 +132,12 @@ fn is_before(path: &Path, began: Moment) -> bool {
 /// Whether a file goes into programs as it is, or is one: an object, an archive, a library.
 pub fn is_object(path: &Path) -> bool {
     starts_with(path, ELF) || starts_with(path, ARCHIVE)
+}
+
+/// The same of a file that may be gone, and then has the name of one.
+pub fn is_object_or_was(root: &Path, name: &str) -> bool {
+    let path = root.join(bytes::path(name));
+    is_object(&path) || !path.exists() && is_name_of_object(name)
 }
 
 /// Whether a file can be run or loaded.

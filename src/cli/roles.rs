@@ -2,6 +2,7 @@
 
 use super::build_state::BuildState;
 use super::files::{self, Links};
+use super::from_before;
 use super::git;
 use super::lookups::{Lookup, Lookups};
 use super::snapshot::Source;
@@ -141,7 +142,7 @@ pub fn changes(
         let is_known = built.known().is_some_and(|known| known.get(name) == new.get(name));
         let is_left = || {
             let is_sought = |known| lookups.between(name, known, new).is_some();
-            is_left(built, units, name)
+            is_left(workspace, built, units, name)
                 || !ignored.is_match(name) && built.known().is_some_and(is_sought)
         };
         if !is_configuration && !from_sources && !is_known && is_left() {
@@ -205,12 +206,12 @@ pub fn changes(
 
 /// Whether programs as they are built are made of a file as it was. Of a build that is not
 /// ours nothing is known; of the files of units, and of what is linked, their records say it.
-fn is_left(built: &BuildState, units: &UnitFiles, name: &str) -> bool {
+fn is_left(workspace: &Workspace, built: &BuildState, units: &UnitFiles, name: &str) -> bool {
     let reads = [&built.inputs, &built.generator_files, &built.unanalysed];
     let is_read = reads.iter().any(|files| files.contains(name));
     let says_how = files::is_build_description(name) || built.described.contains(name);
     let is_input = says_how || is_read && !units.all.contains(name);
-    let is_linked = [".o", ".a"].iter().any(|end| name.ends_with(end)) || name.contains(".so");
+    let is_linked = from_before::is_object_or_was(&workspace.project.root, name);
     built.known().is_some() && is_input && !is_linked && !built.outputs.contains(name)
 }
 

@@ -23,12 +23,14 @@ pub enum Stale {
     Gone(String),
     /// It would be found before another file, or is asked for.
     New(String),
+    /// Asm of this source takes in a file that changed.
+    TakenIn(String),
 }
 
 impl Stale {
     pub fn file(&self) -> &str {
         match self {
-            Self::Changed(file) | Self::Gone(file) | Self::New(file) => file,
+            Self::Changed(file) | Self::Gone(file) | Self::New(file) | Self::TakenIn(file) => file,
         }
     }
 }
@@ -39,6 +41,7 @@ impl std::fmt::Display for Stale {
             Self::Changed(file) => write!(f, "not built from {file} as that is now"),
             Self::Gone(file) => write!(f, "built from {file}, which is gone"),
             Self::New(file) => write!(f, "built before {file} was there"),
+            Self::TakenIn(file) => write!(f, "a file that asm in {file} includes changed"),
         }
     }
 }
@@ -74,7 +77,7 @@ pub fn reasons(
     for unit in programs.iter().flat_map(|program| &program.units) {
         let id = made_of(unit);
         if seen.insert(id)
-            && let Some(why) = contents.changed(unit).or(new.clone())
+            && let Some(why) = contents.changed(unit).or(new.clone()).or_else(|| taken_in(unit))
         {
             doubtful.insert(id, (unit, why));
         }
@@ -88,6 +91,11 @@ pub fn reasons(
         why.or_else(|| link_input(project, program))
     };
     programs.iter().map(of_program).collect()
+}
+
+/// No content is recorded of what asm takes in, so a unit with such asm is always compared.
+fn taken_in(unit: &UnitVersion) -> Option<Stale> {
+    unit.index.takes_files.then(|| Stale::TakenIn(unit.index.key.source.clone()))
 }
 
 /// A program as it is built.

@@ -14,6 +14,7 @@ use crate::compiler::project::relative;
 use crate::compiler::text::stamp::{Moment, Stamp};
 use crate::history::format::FileState;
 use crate::ids::Fingerprint;
+use crate::trace::module::Module;
 use crate::trace::uses::Uses;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -114,7 +115,10 @@ impl Made<'_> {
                 && !self.is_description(state, name)
                 && !is_of_others(state, name);
             let is_same = then.get(name) == files.get(name);
+            // CMake and Meson ask for each source that they name, and name it no more.
+            let is_dropped = is_gone && name.ends_with(".c") && self.has_configured();
             let is_left = match lookups.between(name, then, files) {
+                _ if is_dropped => false,
                 Some(Lookup::Process | Lookup::Makefile) if !self.is_description(state, name) => {
                     let is_again = lookups_now.between(name, then, files).is_some();
                     !(self.is_read(name) || is_again && self.has_made(|_| true))
@@ -181,6 +185,16 @@ impl Made<'_> {
         is_used && self.has_made(|_| true)
     }
 
+    /// Whether CMake or Meson read their descriptions in this build.
+    fn has_configured(&self) -> bool {
+        let root = &self.workspace.project.root;
+        let mut read = self.uses.files.iter().filter(|(_, used)| used.read_by_others);
+        read.any(|(path, _)| {
+            let name = relative(root, path);
+            is_of_cmake_or_meson(&name) && !name.ends_with(".ninja")
+        })
+    }
+
     /// Whether a file says how to build: by its name, or since a make reads it, or since the
     /// build command names it.
     fn is_description(&self, state: &BuildState, name: &str) -> bool {
@@ -239,9 +253,23 @@ impl Made<'_> {
             let used = self.uses.files.get(&root.join(bytes::path(name)));
             self.linked.contains(name) || used.is_some_and(|used| used.made)
         };
-        let program = self.programs(state).find(|name| !is_made(name)).cloned();
-        let programs = self.programs(state);
+        let program =
+            self.programs(state).find(|name| !is_made(name) && !self.is_abandoned(state, name));
+        let program = program.cloned();
+        let programs = self.programs(state).filter(|name| is_made(name));
         program.or_else(|| from_before::find(programs, state, root, self.uses, self.began))
+    }
+
+    /// Whether a program cannot be made any more, since a source of it is gone. Tests that run it are
+    /// selected for that (`BuildState::gone`), and no build will make it.
+    fn is_abandoned(&self, state: &BuildState, name: &str) -> bool {
+        let root = &self.workspace.project.root;
+        let Ok(module) = Module::read(&root.join(bytes::path(name))) else { return false };
+        let units = module.records.units.iter().filter_map(|unit| unit.index().ok());
+        let mut sources = units.map(|unit| unit.key.source.clone());
+        sources.any(|source| {
+            !self.workspace.project.place(&source).exists() && state.was_there(&source)
+        })
     }
 
     /// Something that is there and that a build made, or may have made, whose inputs are not

@@ -286,6 +286,7 @@ impl Analysed<'_> {
                 files,
                 only_named: analysis.only_named.clone(),
                 contents: Vec::new(),
+                takes_files: named::takes_files(&self.tree.text),
                 probe_count: self.probe_count,
                 symbols: analysis.symbols.clone(),
                 weak: analysis.weak.clone(),
