@@ -365,3 +365,75 @@ fn after_a_plain_make_a_clean_build_is_asked_for() {
     assert!(said.contains("`make clean && edgewise build` does that"), "{said}");
     assert!(!said.contains("`edgewise build` first"), "{said}");
 }
+
+const CODES: &str = "\
+#include <stdio.h>
+#define LIMIT 5
+enum code { OK, FULL, SYNTAX };
+static const char *name(enum code code)
+{
+    switch (code) {
+    case OK:
+        return \"ok\";
+    case FULL:
+        return \"full\";
+    case SYNTAX:
+        return \"syntax\";
+    }
+    return \"?\";
+}
+static const char *size(int n)
+{
+    switch (n) {
+    case LIMIT:
+        return \"limit\";
+    default:
+        return \"small\";
+    }
+}
+int main(int argc, char **argv)
+{
+    puts(argc > 3 ? size(LIMIT) : argc > 2 ? size(argc) : name(argc > 1 ? FULL : OK));
+    return 0;
+}
+";
+
+#[test]
+fn a_case_with_another_value_is_not_told_as_gone_or_new() {
+    let tests = [("ok", ""), ("full", "x"), ("small", "x x"), ("limit", "x x x")];
+    let project = Project::of_source(CODES, &tests);
+    project.record();
+    let outputs = |project: &Project| {
+        let formats = ["names", "markdown", "annotations"].map(|format| {
+            let output = project.edgewise(&["select", "--format", format]);
+            [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).concat()
+        });
+        formats.join("\n---\n")
+    };
+    for (from, to, line, said) in [
+        (
+            "OK, FULL",
+            "OK, EMPTY, FULL",
+            10,
+            "on `case FULL` of `code`: `FULL` is declared otherwise (main.c:3)",
+        ),
+        (
+            "LIMIT 5",
+            "LIMIT 6",
+            20,
+            "on `case 5` of `n`: the value of this case label changed from `5` to `6`",
+        ),
+    ] {
+        project.edit("main.c", from, to);
+        let all = outputs(&project);
+        for false_words in ["is gone", "was added", "no test runs this change"] {
+            assert!(!all.contains(false_words), "{false_words}: {all}");
+        }
+        assert!(all.contains(said), "{said}: {all}");
+        assert!(all.contains(&format!("| `main.c:{line}` |")), "{all}");
+        project.edit("main.c", to, from);
+    }
+    // A case that is really new or gone is still told so.
+    project.edit("main.c", "    case LIMIT:\n        return \"limit\";\n", "");
+    assert!(outputs(&project).contains("on `case 5` of `n`: this way is gone"));
+}
