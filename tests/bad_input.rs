@@ -405,3 +405,34 @@ fn the_history_of_another_project_skips_nothing() {
     let built = project.ok(&["select", "--from-build"]);
     assert_eq!(built.lines().count(), 3);
 }
+
+#[test]
+fn what_is_wrong_with_a_list_or_an_argument_is_said_with_its_place() {
+    let project = small();
+    project.record();
+    let fails = |arguments: &[&str], code: i32| {
+        let output = project.edgewise(arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", text(&output.stderr));
+        text(&output.stderr)
+    };
+    let zero = fails(&["run", "--timeout", "0"], 2);
+    assert!(zero.contains("--timeout <SECONDS>") && zero.contains("0 is not in 1.."), "{zero}");
+    let html = fails(&["report", "--html", "/proc/x"], 2);
+    assert!(html.contains("cannot write the report to /proc/x: "), "{html}");
+    assert!(html.contains("\nhint: ") && !html.contains("os error"), "{html}");
+    let list = project.read("tests.list");
+    project.write("tests.list", &format!("{list}\n# again\n{list}"));
+    let twice = fails(&["run"], 2);
+    assert!(
+        twice.contains("two tests have the name `t/none`: tests.list:1, tests.list:5\n"),
+        "{twice}"
+    );
+    std::fs::remove_file(project.path("tests.list")).unwrap();
+    let missing = fails(&["run"], 2);
+    assert!(
+        missing.contains(
+            "cannot read tests.list, the list of tests of suite `t`: there is no such file\nhint: "
+        ),
+        "{missing}"
+    );
+}

@@ -379,7 +379,7 @@ fn a_skipped_test_has_its_version_and_what_it_did() {
         &[
             "t/none: may be skipped\n",
             "the last time it passed, in ",
-            ", at version ",
+            "; it is compared with version ",
             "it entered 1 procedure over ",
             ": all of them were compared, and none of these edges leads elsewhere\n",
             "    no file that it used changed, nor did any of the ",

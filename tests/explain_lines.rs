@@ -543,3 +543,71 @@ fn a_test_has_its_files_and_the_procedures_that_select_it() {
         ],
     );
 }
+
+#[test]
+fn a_jump_that_was_edited_is_not_called_as_it_was() {
+    let source = "#include <stdio.h>\nint main(int argc, char **argv)\n{\n    for (int i = 1; i < \
+                  argc; i++) {\n        if (argv[i][0] == '#')\n            continue;\n        \
+                  puts(argv[i]);\n    }\n    return 0;\n}\n";
+    let project = Project::of_source(source, &[("comment", "'#' x"), ("plain", "x")]);
+    project.record();
+    commit(&project);
+    project.edit("main.c", "continue", "break");
+    let (said, value) = explain(&project, "main.c", "break");
+    assert_has(
+        &said,
+        &[
+            "main.c:5: it is as it was, and the jump behind it leads elsewhere now\n",
+            "    - main.c:4: i++\n    + main.c:9: return 0;\n",
+            "1 test is selected for it:\n        t/comment\n",
+        ],
+    );
+    assert!(!said.contains("selected for something else"), "{said}");
+    assert_eq!(value["change"]["is"], "leads-elsewhere");
+    // A jump that stays, beside a statement that changed.
+    project.edit("main.c", "break", "continue");
+    project.edit("main.c", "puts(argv[i]);", "puts(argv[0]);");
+    let (said, _) = explain(&project, "main.c", "continue");
+    assert_has(&said, &["main.c:5: it is as it was\n"]);
+}
+
+#[test]
+fn the_edited_line_of_a_macro_or_a_declaration_is_told_apart() {
+    let project = Project::of_source(
+        "#include \"m.h\"\nint main(void)\n{\n    struct s s = {1, 2};\n    TWICE(s.a);\n    \
+         return s.a != s.b;\n}\n",
+        &[("a", "")],
+    );
+    project.write(
+        "m.h",
+        "#define TWICE(x) \\\n    do { \\\n        (x) *= 2; \\\n        (x) += 0; \\\n    } \
+         while (0)\nstruct s {\n    int a;\n    int b;\n};\n",
+    );
+    project.record();
+    commit(&project);
+    project.edit("m.h", "+= 0", "-= 0");
+    project.edit("m.h", "int b;", "long b;");
+    for (line, said) in [
+        (1, "what it is part of changed"),
+        (3, "what it is part of changed"),
+        (4, "it changed"),
+        (7, "what it is part of changed"),
+        (8, "it changed"),
+    ] {
+        let answer = project.ok(&["explain", &format!("m.h:{line}")]);
+        assert!(answer.starts_with(&format!("m.h:{line}: {said}\n")), "{answer}");
+    }
+}
+
+#[test]
+fn a_line_that_only_moved_has_its_new_number() {
+    let source = "#include <stdio.h>\nstatic const char *const names[] = {\n    \"a\",\n};\n\n\
+                  int main(void)\n{\n    printf(\"%zu\\n\", sizeof names);\n    return 0;\n}\n";
+    let project = Project::of_source(source, &[("a", "")]);
+    project.record();
+    commit(&project);
+    project.edit("main.c", "    \"a\",\n", "    \"a\",\n    \"b\",\n    \"c\",\n");
+    let said = reasons(&project);
+    assert_has(&said, &["      main.c:10: printf(\"%zu\\n\", sizeof names);\n"]);
+    assert!(!said.contains("main.c:8:"), "{said}");
+}

@@ -365,3 +365,221 @@ fn after_a_plain_make_a_clean_build_is_asked_for() {
     assert!(said.contains("`make clean && edgewise build` does that"), "{said}");
     assert!(!said.contains("`edgewise build` first"), "{said}");
 }
+
+const CODES: &str = "\
+#include <stdio.h>
+#define LIMIT 5
+enum code { OK, FULL, SYNTAX };
+static const char *name(enum code code)
+{
+    switch (code) {
+    case OK:
+        return \"ok\";
+    case FULL:
+        return \"full\";
+    case SYNTAX:
+        return \"syntax\";
+    }
+    return \"?\";
+}
+static const char *size(int n)
+{
+    switch (n) {
+    case LIMIT:
+        return \"limit\";
+    default:
+        return \"small\";
+    }
+}
+int main(int argc, char **argv)
+{
+    puts(argc > 3 ? size(LIMIT) : argc > 2 ? size(argc) : name(argc > 1 ? FULL : OK));
+    return 0;
+}
+";
+
+#[test]
+fn a_case_with_another_value_is_not_told_as_gone_or_new() {
+    let tests = [("ok", ""), ("full", "x"), ("small", "x x"), ("limit", "x x x")];
+    let project = Project::of_source(CODES, &tests);
+    project.record();
+    let outputs = |project: &Project| {
+        let formats = ["names", "markdown", "annotations"].map(|format| {
+            let output = project.edgewise(&["select", "--format", format]);
+            [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).concat()
+        });
+        formats.join("\n---\n")
+    };
+    for (from, to, line, said) in [
+        (
+            "OK, FULL",
+            "OK, EMPTY, FULL",
+            10,
+            "on `case FULL` of `code`: `FULL` is declared otherwise (main.c:3)",
+        ),
+        (
+            "LIMIT 5",
+            "LIMIT 6",
+            20,
+            "on `case 5` of `n`: the value of this case label changed from `5` to `6`",
+        ),
+    ] {
+        project.edit("main.c", from, to);
+        let all = outputs(&project);
+        for false_words in ["is gone", "was added", "no test runs this change"] {
+            assert!(!all.contains(false_words), "{false_words}: {all}");
+        }
+        assert!(all.contains(said), "{said}: {all}");
+        assert!(all.contains(&format!("| `main.c:{line}` |")), "{all}");
+        project.edit("main.c", to, from);
+    }
+    // A case that is really new or gone is still told so.
+    project.edit("main.c", "    case LIMIT:\n        return \"limit\";\n", "");
+    assert!(outputs(&project).contains("on `case 5` of `n`: this way is gone"));
+}
+
+/// What a test reaches that did not pass is not known.
+#[test]
+fn of_code_that_a_failing_test_may_enter_it_is_not_said_that_no_test_does() {
+    let source = "#include <stdlib.h>\nstatic void f(int x)\n{\n    if (x + 2 != 2)\n        \
+                  abort();\n}\nint main(int argc, char **argv)\n{\n    if (argc > 1)\n        \
+                  f(1);\n    return 0;\n}\n";
+    let project = Project::of_source(source, &[("fails", "x"), ("passes", "")]);
+    project.ok(&["build"]);
+    project.edgewise(&["run"]);
+    project.edit("main.c", "x + 2 != 2", "x + 1 != 2");
+    let markdown = project.ok(&["select", "--format", "markdown"]);
+    assert!(
+        markdown.contains("| `main.c:4` | `f` | no recorded test run enters it |"),
+        "{markdown}"
+    );
+    let unknown = "What 1 test may reach is not known (new, did not pass, or without a complete \
+                   trace): ";
+    assert!(markdown.contains(&format!("{unknown}`t/fails`.\n")), "{markdown}");
+    let annotations = project.ok(&["select", "--format", "annotations"]);
+    assert!(annotations.contains(&format!("{unknown}t/fails")), "{annotations}");
+    project.ok(&["report", "--html", "report"]);
+    let pages = std::fs::read_dir(project.path("report/procedures")).unwrap();
+    let pages: String =
+        pages.map(|page| std::fs::read_to_string(page.unwrap().path()).unwrap()).collect();
+    assert!(pages.contains("No recorded test run enters it"), "{pages}");
+    for all in [markdown, annotations, pages] {
+        assert!(!all.to_lowercase().contains("no test enters it"), "{all}");
+    }
+}
+
+/// Two programs of one source each.
+fn two_programs() -> Project {
+    let project = Project::empty();
+    project.write_config();
+    let source = "int main(void)\n{\n    return 0;\n}\n";
+    project.write("a.c", source);
+    project.write("b.c", source);
+    project.write("Makefile", "all: a b\n%: %.c\n\t$(CC) -o $@ $<\n");
+    project.write("tests.list", "aaa ./a\nbbb ./b\n");
+    project.record();
+    project
+}
+
+#[test]
+fn a_heading_does_not_say_that_no_test_had_to_run_if_one_is_selected() {
+    let project = two_programs();
+    project.edit("a.c", "return 0", "return 0 + 0");
+    project.ok(&["test", "bbb", "--markdown", "summary.out"]);
+    let text = project.read("summary.out");
+    let heading = "## edgewise: no test ran, 1 selected test not asked for\n";
+    assert!(text.starts_with(heading), "{text}");
+    project.ok(&["test", "--shard", "2/2", "--markdown", "summary.out"]);
+    let text = project.read("summary.out");
+    assert!(text.starts_with(heading), "{text}");
+    // A test that skips itself ran.
+    project.ok(&["test"]);
+    project.write("tests.list", "aaa ./a && exit 77\nbbb ./b\n");
+    project.edgewise(&["test", "--markdown", "summary.out"]);
+    let text = project.read("summary.out");
+    assert!(!text.contains("no test had to run"), "{text}");
+}
+
+#[test]
+fn a_new_test_that_just_ran_is_part_of_the_sum_of_times() {
+    let project = two_programs();
+    project.write("tests.list", "aaa ./a\nbbb ./b\nslow sleep 1; ./b\n");
+    let said = told(&project, &["test", "--markdown", "summary.out"]);
+    let sum = Regex::new(r"saved [\d.]+ s of ([\d.]+) s of test time").unwrap();
+    for text in [said, project.read("summary.out")] {
+        let all = sum.captures(&text).unwrap_or_else(|| panic!("{text}"));
+        assert!(all[1].parse::<f64>().unwrap() >= 1.0, "{text}");
+    }
+}
+
+#[test]
+fn a_hint_does_not_ask_for_the_build_that_was_just_done() {
+    let project = two_programs();
+    project.write("Makefile", &format!("{}# A comment.\n", project.read("Makefile")));
+    assert!(told(&project, &["select"]).contains("hint: rebuild (edgewise test)"));
+    let clean = "hint: the last build did not make everything anew: clean first (make clean), \
+                 then run `edgewise test`\n";
+    for arguments in ["test", "select", "test", "select"] {
+        let said = told(&project, &[arguments]);
+        assert!(said.contains(clean), "{arguments}: {said}");
+        assert!(!said.contains("hint: build") && !said.contains("rebuild"), "{arguments}: {said}");
+    }
+    for program in ["a", "b"] {
+        std::fs::remove_file(project.path(program)).unwrap();
+    }
+    project.ok(&["test"]);
+    let said = told(&project, &["select"]);
+    assert!(said.contains("no test is affected") && !said.contains("hint"), "{said}");
+}
+
+const SHARED: &str = "\
+#include <stdio.h>
+struct s { int n; };
+static int get(const struct s *s) { return s->n; }
+static int one(void)
+{
+    struct s s = {1};
+    return get(&s);
+}
+static int two(int n)
+{
+    struct s s = {2};
+    s.n = n;
+    return get(&s);
+}
+static int unused(void) { return 1; }
+int main(int argc, char **argv)
+{
+    int r = argc > 9 ? unused() : argc > 1 ? one() : two(3);
+    printf(\"%d\\n\", r);
+    return 0;
+}
+";
+
+/// A test may be selected for several changes: each is told, by `test` as well.
+#[test]
+fn the_changes_of_a_run_are_those_of_the_selection() {
+    let project = Project::of_source(SHARED, &[("one", "x"), ("two", "")]);
+    project.record();
+    project.edit("main.c", "struct s { int n; }", "struct s { int n, m; }");
+    project.edit("main.c", "return s->n;", "return s->n + s->m;");
+    project.edit("main.c", "return 1;", "return 2;");
+    let tables = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| line.starts_with('|')).map(String::from).collect()
+    };
+    let selection = project.ok(&["select", "--format", "markdown"]);
+    project.ok(&["test", "--markdown", "summary.out"]);
+    let run = project.read("summary.out");
+    assert_eq!(tables(&run), tables(&selection));
+    assert!(run.contains("| `main.c:6` | `one` | `t/one` |\n"), "{run}");
+    assert!(run.contains("| `main.c:15` | `unused` | no test enters it |\n"), "{run}");
+}
+
+#[test]
+fn one_test_is_counted_as_one() {
+    let project = Project::of_source("int main(void)\n{\n    return 0;\n}\n", &[("a", "")]);
+    project.record();
+    assert_eq!(told(&project, &["select"]), "no test is affected: 1 safely skipped\n");
+    project.edit("main.c", "return 0", "return 1");
+    assert!(told(&project, &["select"]).contains("\n1 of 1 test selected, 0 safely skipped\n"));
+}

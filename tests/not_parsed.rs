@@ -89,3 +89,40 @@ fn words_of_attributes_are_no_symbols() {
     let typed = "int v __attribute__((mode(DI))) = n; return v * 2;";
     only(&Miss::of_main(declarations, body), "return n * 2;", typed, &["two", "zero"]);
 }
+
+/// What a unit declares that does not parse is not known: nothing is told of it.
+#[test]
+fn declarations_of_a_source_that_does_not_parse_are_not_told_as_gone_or_changed() {
+    let main = main_with("int two(int);", "printf(\"%d\\n\", two(a));");
+    let source = "static int one(int x)\n{\n    return x;\n}\n\nint two(int x)\n{\n    \
+                  int y = one(x);\n    return y;\n}\n";
+    let miss = Miss::new(&[("main.c", &main), ("src.c", source)]);
+    miss.project.edit("src.c", "one(x);", "one(x;");
+    let test = miss.project.ok(&["select"]).lines().next().unwrap().to_string();
+    let mut outputs: Vec<String> = [
+        &["explain", test.as_str()][..],
+        &["select", "--format", "markdown"],
+        &["select", "--format", "annotations"],
+    ]
+    .map(|arguments| miss.project.ok(arguments))
+    .into();
+    miss.project.ok(&["report", "--html", "report"]);
+    outputs.push(miss.project.read("report/changes.html"));
+    for output in &outputs {
+        assert!(output.contains("does not parse"), "{output}");
+        for false_words in ["no longer defined", "is gone", "declared otherwise", "a variable, in"]
+        {
+            assert!(!output.contains(false_words), "{false_words}: {output}");
+        }
+    }
+    assert!(!outputs[1].contains("`main`") && !outputs[1].contains("`one`"), "{}", outputs[1]);
+    let function = miss.project.ok(&["explain", "two"]);
+    assert!(
+        function.contains("whether it changed is not known: src.c does not parse"),
+        "{function}"
+    );
+    // A function of another source is still compared.
+    miss.project.edit("main.c", "two(a)", "two(a + 1)");
+    let markdown = miss.project.ok(&["select", "--format", "markdown"]);
+    assert!(markdown.contains("| `main` |"), "{markdown}");
+}

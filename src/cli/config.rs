@@ -97,7 +97,16 @@ impl Config {
         }
         let mut seen = HashSet::new();
         if let Some(twice) = tests.iter().find(|test| !seen.insert(&test.name)) {
-            bail!(SuiteError::Duplicate(twice.name.clone()));
+            let same = tests.iter().filter(|test| test.name == twice.name);
+            let places: Vec<String> = same
+                .filter_map(|test| test.listed.as_ref())
+                .map(|at| format!("{}:{}", at.file, at.line))
+                .collect();
+            let places = match places.is_empty() {
+                true => String::new(),
+                false => format!(": {}", places.join(", ")),
+            };
+            bail!(SuiteError::Duplicate { name: twice.name.clone(), places });
         }
         Ok(tests)
     }

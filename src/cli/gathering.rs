@@ -54,7 +54,13 @@ pub struct Selection<'a> {
     /// Changes in excluded code.
     pub passed_over: Vec<PassedOver>,
     pub hints: Vec<String>,
+    /// Whether the project was built right before.
+    pub has_just_built: bool,
 }
+
+/// What is said after a build that did not take up a change: the same build again does nothing.
+const CLEAN: &str = "the last build did not make everything anew: clean first (make clean), then \
+                     run `edgewise test`";
 
 impl<'a> Selection<'a> {
     pub fn add(&mut self, test: TestId, reason: Reason) {
@@ -197,8 +203,12 @@ impl<'a> Selection<'a> {
                     }
                     continue;
                 }
-                if let Some(hint) = hint {
-                    self.hint(hint);
+                let is_left = self.built.left.contains(&file)
+                    || role == Role::NotTakenUp && self.has_just_built;
+                match hint {
+                    Some(_) if is_left => self.hint(CLEAN),
+                    Some(hint) => self.hint(hint),
+                    None => {}
                 }
                 self.add_all(concerned, &Reason::Files { what, by: role.rule(source) });
             }

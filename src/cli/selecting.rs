@@ -76,6 +76,8 @@ pub struct Project {
     pub wants_pairs: bool,
     /// Whether it is to be said which changes no test is known to reach.
     pub wants_unreached: bool,
+    /// Whether the project was built right before.
+    pub has_just_built: bool,
     /// The tests that are asked about, by name.
     pub asked: Vec<String>,
     /// Whether these are compared also if they are other tests now: that selects them, and
@@ -98,6 +100,7 @@ impl Project {
             wants_affected: false,
             wants_pairs: false,
             wants_unreached: false,
+            has_just_built: false,
             asked: Vec::new(),
             looks_past_tests: false,
         })
@@ -124,6 +127,7 @@ pub fn select(
         reasons: BTreeMap::new(),
         passed_over: Vec::new(),
         hints: Vec::new(),
+        has_just_built: project.has_just_built,
     };
     if history.is_empty() {
         for index in 0..tests.len() {

@@ -97,8 +97,16 @@ pub fn others(report: &Report) -> BTreeMap<&Reason, usize> {
 }
 
 /// What there is to say of a change that no test is known to reach.
-pub fn unreached(change: &Unreached) -> &'static str {
+pub fn unreached(change: &Unreached, report: &Report) -> &'static str {
+    let is_all_known = report.tests_without_record().is_empty();
     match change.kind {
+        Kind::Procedure if !is_all_known => "no recorded test run enters it",
+        Kind::Way if !is_all_known && change.lines.is_empty() => {
+            "code is gone that no recorded test run reached"
+        }
+        Kind::Way if !is_all_known => "no recorded test run goes this way",
+        Kind::NewProcedure if !is_all_known => "new, and no recorded test run uses it",
+        Kind::Variable if !is_all_known => "no recorded test run uses it",
         Kind::Procedure => "no test enters it",
         Kind::Way if change.lines.is_empty() => "code is gone that no test ran",
         Kind::Way => "no test goes this way",

@@ -83,10 +83,14 @@ fn in_repository(file: &str, folder: &str) -> String {
 fn unreached(report: &Report, folder: &str) -> String {
     let mut out = String::new();
     let title = "no test is known to reach this change";
+    let unknown = report.reach_unknown(|names| some(&mut names.iter().copied()));
     for change in report.unreached.iter().take(UNREACHED) {
         let file = in_repository(&change.file, folder);
         let lines = change.lines.first().copied().zip(change.lines.last().copied());
-        let message = format!("{}: {}", change.name, changed::unreached(change));
+        let mut message = format!("{}: {}", change.name, changed::unreached(change, report));
+        if let Some(unknown) = &unknown {
+            let _ = write!(message, "\n{unknown}");
+        }
         let place = Some((file.as_str(), lines));
         out.push_str(&Annotation { level: "warning", place, title, message: &message }.line());
     }
@@ -133,7 +137,7 @@ fn says(line: &ChangedLine<'_>, is_gone: bool) -> (String, String) {
         let _ = write!(what, "; {because}");
     }
     if line.tests.is_empty() {
-        return (String::from("no test runs this change"), what);
+        return (String::from("no recorded test run reaches this change"), what);
     }
     let title = format!("{} behind this change", counted(line.tests.len(), "test"));
     (title, format!("{what}\n{}", some(&mut line.tests.iter().copied())))

@@ -49,7 +49,7 @@ pub fn results(results: &[TestResult], report: Option<&Report>, shadow: Option<&
     let interrupted = of(|fate| fate == Fate::Interrupted);
     let ran = failed.len() + passed.len();
     let mut out = match (failed.len(), ran) {
-        (0, 0) => String::from("## edgewise: no test had to run\n"),
+        (0, 0) => format!("## edgewise: {}\n", without_results(results, report)),
         (0, _) => format!("## edgewise: {} passed\n", counted(ran, "test")),
         (failed, _) => format!("## edgewise: {failed} of {} failed\n", counted(ran, "test")),
     };
@@ -99,18 +99,36 @@ pub fn results(results: &[TestResult], report: Option<&Report>, shadow: Option<&
         let total = counted(report.total(), "test");
         let _ = writeln!(out, "\n### {selected} of {total} selected");
         out.push_str(&saved(report));
-        let run: BTreeSet<&str> = results
-            .iter()
-            .filter(|result| result.fate != Fate::NotSelected)
-            .map(|result| result.name.as_str())
-            .collect();
-        let names = report.selected.iter().map(|(name, _)| name.as_str());
-        let left: Vec<&str> = names.filter(|name| !run.contains(name)).collect();
+        let left = not_run(results, report);
         let what = format!("selected and not asked for, which {} selected", stay(left.len()));
         fold(&mut out, &what, &left);
         out.push_str(&why(report));
     }
     out
+}
+
+/// The heading if no test passed or failed.
+fn without_results(results: &[TestResult], report: Option<&Report>) -> String {
+    let count = |fate: Fate| results.iter().filter(|result| result.fate == fate).count();
+    let left = report.map_or(0, |report| not_run(results, report).len());
+    if count(Fate::Interrupted) > 0 {
+        return String::from("interrupted before a test finished");
+    }
+    match (count(Fate::Skipped), count(Fate::Unjudged), left) {
+        (0, 0, 0) => String::from("no test had to run"),
+        (0, 0, left) => format!("no test ran, {} not asked for", counted(left, "selected test")),
+        (0, unjudged, _) => format!("{} left to the harness", counted(unjudged, "test")),
+        (1, ..) => String::from("1 test skipped by itself"),
+        (skipped, ..) => format!("{skipped} tests skipped by themselves"),
+    }
+}
+
+/// Selected tests that did not run.
+fn not_run<'r>(results: &[TestResult], report: &'r Report) -> Vec<&'r str> {
+    let run = results.iter().filter(|result| result.fate != Fate::NotSelected);
+    let run: BTreeSet<&str> = run.map(|result| result.name.as_str()).collect();
+    let names = report.selected.iter().map(|(name, _)| name.as_str());
+    names.filter(|name| !run.contains(name)).collect()
 }
 
 fn failures(failed: &[&TestResult]) -> String {
@@ -273,7 +291,7 @@ fn changes(report: &Report) -> String {
         }
         let names: Vec<&str> = tests.iter().copied().collect();
         let tests = match names.len() {
-            0 => String::from("no test runs it"),
+            0 => String::from("no recorded test run reaches it"),
             count if count <= 3 => {
                 names.iter().map(|name| cell(name)).collect::<Vec<_>>().join(", ")
             }
@@ -306,10 +324,18 @@ fn unreached(report: &Report) -> String {
         if !change.lines.is_empty() {
             let _ = write!(place, ":{}", ranges(&change.lines));
         }
-        format!("| {} | {} | {} |\n", cell(&place), cell(&change.name), changed::unreached(change))
+        format!(
+            "| {} | {} | {} |\n",
+            cell(&place),
+            cell(&change.name),
+            changed::unreached(change, report)
+        )
     });
     let more = fill(&mut out, ROOM_UNREACHED, rows);
     and_more(&mut out, more, "change");
+    if let Some(unknown) = report.reach_unknown(some) {
+        let _ = writeln!(out, "\n{unknown}.");
+    }
     out
 }
 

@@ -91,6 +91,19 @@ impl Report {
         (self.run_anyway, self.skipped) = skipped.partition(|name| is_run(name));
     }
 
+    /// Notes how long tests took that ran after the selection was made.
+    pub fn note_times(&mut self, results: &[results::TestResult]) {
+        let ran = results
+            .iter()
+            .filter(|result| result.fate == results::Fate::Passed || result.fate.is_failure());
+        for result in ran {
+            let is_unaffected = self.run_anyway.contains(&result.name);
+            let times =
+                if is_unaffected { &mut self.durations_skipped } else { &mut self.durations };
+            times.insert(result.name.clone(), result.duration);
+        }
+    }
+
     /// The sum of what the skipped tests took when they last ran, and that of all tests.
     pub fn time_saved(&self) -> (Duration, Duration) {
         let skipped = self.skipped.iter().filter_map(|name| self.durations_skipped.get(name));
@@ -106,6 +119,27 @@ impl Report {
             format!(
                 "saved {shown} of {of} of test time (the sum of the last run times of all tests)"
             )
+        })
+    }
+
+    /// Selected tests of which it is not known what they reach: they are new, did not pass, or
+    /// their trace is not complete.
+    pub fn tests_without_record(&self) -> Vec<&str> {
+        let has_none = |reasons: &[Reason]| {
+            let mut reasons = reasons.iter();
+            reasons.any(|r| matches!(r, Reason::State { .. } | Reason::NewTest | Reason::NoHistory))
+        };
+        let all = self.selected.iter().chain(&self.cut);
+        all.filter(|(_, reasons)| has_none(reasons)).map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// Says that the reach of these tests is not known.
+    pub fn reach_unknown(&self, names: impl Fn(&[&str]) -> String) -> Option<String> {
+        let tests = self.tests_without_record();
+        let why = "new, did not pass, or without a complete trace";
+        (!tests.is_empty()).then(|| {
+            let count = text::counted(tests.len(), "test");
+            format!("What {count} may reach is not known ({why}): {}", names(&tests))
         })
     }
 

@@ -88,6 +88,7 @@ pub fn summary(report: &Report) -> String {
     let selected = report.selected_count();
     let skipped = report.skipped.len();
     let total = report.total();
+    let tests = counted(total, "test");
     let passed_over = report.passed_over();
     let passed_over = report.skipped.iter().filter(|name| passed_over.contains(name.as_str()));
     let skipped = match passed_over.count() {
@@ -95,14 +96,16 @@ pub fn summary(report: &Report) -> String {
         some => format!("{skipped} skipped, {some} of them because [exclude] says so"),
     };
     let mut out = match (selected, report.run_anyway.len()) {
+        (0, 0) if total < 2 => format!("no test is affected: {skipped}\n"),
         (0, 0) => format!("no test is affected: all {skipped}\n"),
+        (0, 1) if total == 1 => String::from("no test is affected; --all runs the only test\n"),
         (0, more) if more == total => format!("no test is affected; --all runs all {total}\n"),
-        (_, 0) => format!("{selected} of {total} tests selected, {skipped}\n"),
+        (_, 0) => format!("{selected} of {tests} selected, {skipped}\n"),
         (_, more) if report.skipped.is_empty() => {
-            format!("{selected} of {total} tests selected; --all runs the other {more} as well\n")
+            format!("{selected} of {tests} selected; --all runs the other {more} as well\n")
         }
         (_, more) => {
-            format!("{selected} of {total} tests selected, {skipped}; --all runs {more} more\n")
+            format!("{selected} of {tests} selected, {skipped}; --all runs {more} more\n")
         }
     };
     out.push_str(&excluded(report));
@@ -233,7 +236,7 @@ fn edge_reason(edge: &EdgeReason) -> String {
 pub fn change(edge: &EdgeReason) -> String {
     let mut out = behind(&edge.behind);
     match &edge.new {
-        Some(new) if new.text == edge.old.text => out.push_str(&source(" ", &edge.old)),
+        Some(new) if new.text == edge.old.text => out.push_str(&source(" ", new)),
         Some(new) => {
             out.push_str(&source("-", &edge.old));
             out.push_str(&source("+", new));

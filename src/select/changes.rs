@@ -31,6 +31,8 @@ pub struct ChangedDefinitions {
     what: FxHashMap<Linked, Changed>,
     /// The first of those that can be found by their name while the program runs.
     looked_up: Option<Linked>,
+    /// Definitions were not compared, because a source does not parse.
+    is_unknown: bool,
 }
 
 struct Changed {
@@ -174,6 +176,15 @@ fn told(name: &str) -> String {
 }
 
 impl ChangedDefinitions {
+    /// For a program with a source that does not parse: which names it defines is not known.
+    pub fn unknown() -> Self {
+        Self { is_unknown: true, ..Self::default() }
+    }
+
+    pub fn is_unknown(&self) -> bool {
+        self.is_unknown
+    }
+
     /// Compares all programs of an image with their successors.
     pub fn between(
         old: &[&ProgramVersion],
@@ -225,7 +236,7 @@ impl ChangedDefinitions {
         }
         let is_shown = |name: &&Linked| before.is_shown(name) || after.is_shown(name);
         let looked_up = changed.keys().filter(is_shown).min().cloned();
-        Self { what: changed, looked_up }
+        Self { what: changed, looked_up, is_unknown: false }
     }
 
     pub fn is_empty(&self) -> bool {

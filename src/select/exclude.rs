@@ -81,6 +81,7 @@ pub fn leads_to_other_text(old: &Graph, new: &Graph, pairs: &PairGraph, reject: 
             }
         }
         Because::CaseAdded(text) => !has_case(old, edge.from, text),
+        Because::CaseValue(before, now) => before != now,
         Because::Definition(_) | Because::Call(_) | Because::Flags | Because::Unreadable => false,
     }
 }

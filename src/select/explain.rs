@@ -50,6 +50,12 @@ pub fn edge_reason(
             reason.because = culprit(graph.node(graph.edge(reject.edge).to));
             reason.by = Rule::Declaration;
         }
+        (Because::CaseValue(before, now), Some(graph)) if before == now => {
+            let label =
+                Node { text: before.clone(), ..graph.node(graph.edge(reject.edge).from).clone() };
+            reason.because = culprit(&label);
+            reason.by = Rule::Declaration;
+        }
         // Its words are what they were: what they mean is not.
         (Because::Signature, Some(graph))
             if successor.unit(new.unit).entry_text(new.procedure)
@@ -102,7 +108,9 @@ pub fn edge_name(label: &EdgeLabel) -> String {
 
 fn rule(because: &Because) -> Rule {
     match because {
-        Because::Node | Because::EdgeGone | Because::CaseAdded(_) => Rule::Statement,
+        Because::Node | Because::EdgeGone | Because::CaseAdded(_) | Because::CaseValue(..) => {
+            Rule::Statement
+        }
         Because::Definition(_) => Rule::Definition,
         Because::Call(_) => Rule::Resolution,
         Because::Signature => Rule::Signature,
@@ -118,6 +126,9 @@ fn explain_because(because: &Because) -> String {
         Because::Call(name) => format!("`{name}` means another procedure now"),
         Because::EdgeGone => String::from("this way is gone"),
         Because::CaseAdded(text) => format!("`case {text}` was added"),
+        Because::CaseValue(before, now) => {
+            format!("the value of this case label changed from `{before}` to `{now}`")
+        }
         Because::Signature => String::from("its signature or attributes changed"),
         Because::Flags => String::from(
             "it is compiled with other flags, files that these or asm name, or another compiler",

@@ -32,6 +32,8 @@ pub enum Because {
     EdgeGone,
     /// A case was added, which default may have stood for.
     CaseAdded(String),
+    /// A case label that is still there has a different value: its text before and after.
+    CaseValue(String, String),
     /// The signature or the attributes of the procedure.
     Signature,
     /// It moved to a unit that is compiled otherwise.
@@ -165,9 +167,16 @@ impl PairBuilder {
     ) {
         let (old_node, new_node) = self.nodes_of(pair);
         let counterparts = Ways::of(new, new_node);
+        let revalued = Revalued::between((old, old_node), (new, new_node), &counterparts);
         for (old_id, old_edge) in old.out_edges(old_node) {
             let Some(new_id) = counterparts.like(new, &old_edge.label) else {
-                self.reject(pair, old_id, None, Because::EdgeGone);
+                match revalued.now(old_id) {
+                    Some(now) => {
+                        let because = revalued.because(old, old_id, new, now);
+                        self.reject(pair, old_id, Some(new.edge(now).to), because);
+                    }
+                    None => self.reject(pair, old_id, None, Because::EdgeGone),
+                }
                 continue;
             };
             let targets = (old_edge.to, new.edge(new_id).to);
@@ -189,10 +198,13 @@ impl PairBuilder {
         let default = old.out_edges(old_node).find(|(_, edge)| edge.label == EdgeLabel::Default);
         let Some((default, _)) = default else { return };
         let before = Ways::of(old, old_node);
-        for (_, added) in new.out_edges(new_node) {
+        for (added_id, added) in new.out_edges(new_node) {
             let EdgeLabel::Case(_, text) = &added.label else { continue };
             if before.like(old, &added.label).is_none() {
-                let because = Because::CaseAdded(text.clone());
+                let because = match revalued.before(added_id) {
+                    Some(was) => revalued.because(old, was, new, added_id),
+                    None => Because::CaseAdded(text.clone()),
+                };
                 self.reject(pair, default, Some(added.to), because);
             }
         }
@@ -227,6 +239,78 @@ impl PairBuilder {
         graph.is_multiply_visited = !graph.nodes.iter().all(|(old, _)| seen.insert(*old));
         graph
     }
+}
+
+/// Case labels of a `switch` that are in both versions with different values. This only
+/// decides what is said: their edges are rejected like those of cases that are gone or new.
+#[derive(Default)]
+struct Revalued {
+    pairs: Vec<(EdgeId, EdgeId)>,
+}
+
+impl Revalued {
+    fn between(
+        (old, old_node): (&Graph, NodeId),
+        (new, new_node): (&Graph, NodeId),
+        counterparts: &Ways,
+    ) -> Self {
+        let mut gone: Vec<(EdgeId, &str)> = cases(old, old_node)
+            .filter(|(id, _)| counterparts.like(new, &old.edge(*id).label).is_none())
+            .collect();
+        if gone.is_empty() {
+            return Self::default();
+        }
+        let before = Ways::of(old, old_node);
+        let mut added: Vec<(EdgeId, &str)> = cases(new, new_node)
+            .filter(|(id, _)| before.like(old, &new.edge(*id).label).is_none())
+            .collect();
+        let mut pairs = Vec::new();
+        let mut pair_up = |key_of_old: &dyn Fn(EdgeId, &str) -> String,
+                           key_of_new: &dyn Fn(EdgeId, &str) -> String| {
+            let mut by_key: FxHashMap<String, Vec<EdgeId>> = FxHashMap::default();
+            for (id, text) in added.iter().rev() {
+                by_key.entry(key_of_new(*id, text)).or_default().push(*id);
+            }
+            let mut taken: FxHashSet<EdgeId> = FxHashSet::default();
+            gone.retain(|(id, text)| {
+                let found = by_key.get_mut(&key_of_old(*id, text)).and_then(Vec::pop);
+                pairs.extend(found.map(|now| (*id, now)));
+                taken.extend(found);
+                found.is_none()
+            });
+            added.retain(|(id, _)| !taken.contains(id));
+        };
+        // The text of a label stays the same if it names an enumerator. A macro is expanded, and
+        // a number may be edited: then the code behind the label shows which label it is.
+        pair_up(&|_, text| text.to_string(), &|_, text| text.to_string());
+        let target = |graph: &Graph, id: EdgeId| graph.node(graph.edge(id).to).text.clone();
+        pair_up(&|id, _| target(old, id), &|id, _| target(new, id));
+        Self { pairs }
+    }
+
+    fn now(&self, old: EdgeId) -> Option<EdgeId> {
+        self.pairs.iter().find(|(before, _)| *before == old).map(|(_, now)| *now)
+    }
+
+    fn before(&self, new: EdgeId) -> Option<EdgeId> {
+        self.pairs.iter().find(|(_, now)| *now == new).map(|(before, _)| *before)
+    }
+
+    fn because(&self, old: &Graph, before: EdgeId, new: &Graph, now: EdgeId) -> Because {
+        let text = |label: &EdgeLabel| match label {
+            EdgeLabel::Case(_, text) => text.clone(),
+            _ => String::new(),
+        };
+        Because::CaseValue(text(&old.edge(before).label), text(&new.edge(now).label))
+    }
+}
+
+/// The case labels of a `switch` with their texts.
+fn cases(graph: &Graph, node: NodeId) -> impl Iterator<Item = (EdgeId, &str)> {
+    graph.out_edges(node).filter_map(|(id, edge)| match &edge.label {
+        EdgeLabel::Case(_, text) => Some((id, text.as_str())),
+        _ => None,
+    })
 }
 
 /// The edges out of a node, by their labels.

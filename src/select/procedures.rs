@@ -10,13 +10,13 @@ use super::matrix::{Matrix, Taken};
 use super::one_path;
 use super::pairs::{Because, PairGraph};
 use super::path;
-use super::program::{Analysed, ComparedPair, Comparison, Options, Outcome, pair_units};
+use super::program::{Analysed, ComparedPair, Comparison, Options, Outcome, pair_units, unparsed};
 use super::reason::{EdgeReason, Reason};
 use super::rule::Rule;
 use super::version::{ProcRef, ProgramVersion};
 use super::walk::{ProcPair, Walk};
 use crate::ids::{TestId, UnitIx};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -172,7 +172,13 @@ impl<'a> ProgramSelection<'a> {
     fn compare_for_show(&mut self) {
         let units = self.comparison.old.units.iter().enumerate();
         let units = units.map(|(number, unit)| (UnitIx::new(number), unit));
-        let changed = units.filter(|(number, _)| !self.is_unit_as_it_was(*number));
+        let unparsed = match self.changed.is_unknown() {
+            true => unparsed(&self.comparison.old, self.new),
+            false => FxHashSet::default(),
+        };
+        let changed = units.filter(|(number, unit)| {
+            !self.is_unit_as_it_was(*number) && !unparsed.contains(&unit.index.key)
+        });
         let procedures: Vec<ProcRef> =
             changed.flat_map(|(number, unit)| unit.procedures(number)).collect();
         for procedure in procedures {

@@ -171,7 +171,15 @@ pub fn compare(
             program.add_affected(is_selected);
         }
         if options.wants_pairs || options.wants_unreached {
-            program.keep_pairs(number);
+            match is_unparsed {
+                false => program.keep_pairs(number),
+                // All tests of the program are selected. Definitions are left out of what is shown.
+                true => {
+                    let unknown = ChangedDefinitions::unknown();
+                    ProgramSelection::new(comparison, new, matrix, &unknown, options, &mut outcome)
+                        .keep_pairs(number);
+                }
+            }
         }
     }
     if options.wants_unreached {
@@ -327,6 +335,26 @@ fn whole_program_changes(old: &ProgramVersion, new: &ProgramVersion) -> Vec<(Rul
             });
         }
     }
+    found
+}
+
+/// Units that do not parse, or did not parse before: nothing can be said of what they declare.
+pub fn unparsed<'p>(old: &'p ProgramVersion, new: &'p ProgramVersion) -> FxHashSet<&'p UnitKey> {
+    let mut found = FxHashSet::default();
+    for (unit, successor) in old.units.iter().zip(pair_units(old, new)) {
+        let Some(successor) = successor.map(|ix| new.unit(ix)) else { continue };
+        if unit.fingerprint() != successor.fingerprint()
+            && unit.index.composition != successor.index.composition
+            && change_of_composition(&unit.index, &successor.index).0 == Rule::Unparsed
+        {
+            found.insert(&unit.index.key);
+        }
+    }
+    let known: FxHashSet<&UnitKey> = old.units.iter().map(|unit| &unit.index.key).collect();
+    let fresh = new.units.iter().map(|unit| &unit.index);
+    let fresh = fresh.filter(|index| !known.contains(&index.key) && !index.problems.is_empty());
+    let fresh = fresh.filter(|index| index.composition != empty_composition());
+    found.extend(fresh.map(|index| &index.key));
     found
 }
 

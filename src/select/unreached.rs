@@ -2,7 +2,7 @@
 //! change wants to know of them all the same.
 
 use super::matrix::Matrix;
-use super::program::{ComparedPair, Comparison, NewProgram, pair_units};
+use super::program::{ComparedPair, Comparison, NewProgram, pair_units, unparsed};
 use super::rule::Rule;
 use super::version::{ProgramVersion, UnitVersion};
 use crate::cfg::format::{Place, ProcedureIndex, UnitIndex};
@@ -96,8 +96,9 @@ fn fresh(comparisons: &[Comparison]) -> Vec<Fresh<'_>> {
             .extend(index.definitions.iter().map(|d| (symbol(index, d.symbol), d.fingerprint)));
     }
     let mut fresh = Vec::new();
-    for (_, new) in versions(comparisons) {
-        for unit in &new.units {
+    for (old, new) in versions(comparisons) {
+        let unparsed = unparsed(old, new);
+        for unit in new.units.iter().filter(|unit| !unparsed.contains(&unit.index.key)) {
             let (index, place) = (&unit.index, |place: Place| (unit.file(place), place.line));
             for procedure in &index.procedures {
                 let ((file, line), name) = (place(procedure.place), procedure.name.as_str());

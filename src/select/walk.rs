@@ -286,7 +286,7 @@ impl<'p> Walk<'p> {
         for (old_call, new_call) in old.calls.iter().zip(&new.calls) {
             let before = self.old.resolve(pair.0.unit, *old_call).is_some();
             let after = self.new.resolve(pair.1.unit, *new_call).is_some();
-            if before != after {
+            if before != after && !self.changed.is_unknown() {
                 let symbols = &self.old.unit(pair.0.unit).index.symbols;
                 return Some(Because::Call(symbols[*old_call as usize].name.clone()));
             }

@@ -7,11 +7,19 @@ use super::{ListedAt, SuiteError, TestCase};
 use crate::bytes;
 use crate::trace::cases::Cases;
 use std::collections::HashSet;
+use std::io::ErrorKind;
 
 /// Reads a list from a file, which is relative to the root.
 pub fn read(place: &Place, file: &str) -> Result<Vec<TestCase>, SuiteError> {
-    let text = fs_err::read(place.root.join(bytes::path(file)))
-        .map_err(|error| SuiteError::Read { path: file.to_string(), what: error.kind() })?;
+    let text =
+        fs_err::read(place.root.join(bytes::path(file))).map_err(|error| SuiteError::Read {
+            path: file.to_string(),
+            suite: place.suite.to_string(),
+            what: match error.kind() {
+                ErrorKind::NotFound => String::from("there is no such file"),
+                kind => kind.to_string(),
+            },
+        })?;
     let text = bytes::to_text(&text);
     let mut tests = parse(&text, file, place)?;
     for (test, (line, ..)) in tests.iter_mut().zip(lines(&text)) {

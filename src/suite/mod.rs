@@ -187,12 +187,15 @@ impl TestCase {
 
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
-    #[error("cannot read the list of tests {path}: {what}")]
-    Read { path: String, what: std::io::ErrorKind },
+    #[error(
+        "cannot read {path}, the list of tests of suite `{suite}`: {what}\nhint: `file` of that \
+         [[suite]] in edgewise.toml names it, relative to the root of the project"
+    )]
+    Read { path: String, suite: String, what: String },
     #[error("{path}:{line}: {what}")]
     Line { path: String, line: usize, what: String },
-    #[error("two tests have the name `{0}`")]
-    Duplicate(String),
+    #[error("two tests have the name `{name}`{places}")]
+    Duplicate { name: String, places: String },
     /// A tool that knows the tests failed, or said what we do not understand.
     #[error("suite `{suite}`: {what}")]
     Tool { suite: String, what: String },

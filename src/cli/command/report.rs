@@ -46,9 +46,10 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let source = if args.from_build { Source::Build } else { Source::Sources };
     let site = reporting::site(&workspace, source, args.against.as_deref())?;
     let parent = target.parent().unwrap_or(Path::new("/"));
-    fs_err::create_dir_all(parent)?;
+    std::fs::create_dir_all(parent).map_err(|error| cannot_write(&target, &error))?;
     // Somebody may look at the report that was there until the new one is complete.
-    let fresh = tempfile::Builder::new().prefix(".edgewise-report").tempdir_in(parent)?;
+    let fresh = tempfile::Builder::new().prefix(".edgewise-report").tempdir_in(parent);
+    let fresh = fresh.map_err(|error| cannot_write(&target, &error))?;
     for directory in ["tests", "files", "procedures"] {
         fs_err::create_dir(fresh.path().join(directory))?;
     }
@@ -69,6 +70,17 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     }
     printer::data(&format!("{}\n", args.html.join("index.html").display()));
     Ok(exit::OK)
+}
+
+/// Why the folder of the report cannot be made.
+fn cannot_write(target: &Path, error: &std::io::Error) -> anyhow::Error {
+    let parent = target.parent().unwrap_or(Path::new("/")).display();
+    let target = target.display();
+    anyhow::anyhow!(
+        "cannot write the report to {target}: no folder can be made in {parent} ({})\n\
+         hint: --html takes a folder that edgewise may create",
+        error.kind()
+    )
 }
 
 /// Nothing is replaced but a report.

@@ -58,7 +58,7 @@ pub struct RunArgs {
     jobs: Option<u16>,
     /// Seconds after which a test is ended and counts as failed, unless its
     /// suite says otherwise
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
     /// Try a test that fails again, up to N times; one that then passes counts
     /// as unstable
@@ -87,6 +87,10 @@ impl RunArgs {
             retries: self.retries,
             repeat: self.repeat,
         }
+    }
+
+    pub fn writes_markdown(&self) -> bool {
+        self.markdown.is_some()
     }
 
     /// Whether the reports have a place, before a long run shows that they have none.

@@ -72,7 +72,9 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
             return Ok(code);
         }
     }
-    let project = Project::look_at(&workspace, Source::Build)?;
+    let mut project = Project::look_at(&workspace, Source::Build)?;
+    project.has_just_built = !args.no_build;
+    project.wants_unreached = args.options.writes_markdown();
     let against = args.against.as_deref();
     let (mut history, said) = versions::choose(&workspace, Source::Build, &project.files, against)?;
     let tests = workspace.tests(&history)?;
@@ -92,7 +94,6 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         selected.report.run_anyway(|name| wanted.contains(name));
     }
     printer::tell(&text::selection(&selected.report, Stream::Err.style()));
-    let saved = saved(&selected.report);
     // What can be affected is known for one version only.
     let plan = plan.filter(|plan| plan.version == history.id());
     let known = plan.map(|plan| Known::of(&history, &selected, plan.affected)).transpose()?;
@@ -121,6 +122,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         let known = known.as_ref();
         let mut results =
             recording::run_knowing(&workspace, &mut history, &to_run, files, &options, known)?;
+        selected.report.note_times(&results.tests);
         results.tests.extend(others);
         args.options.report(&results.tests, Some(&selected.report), None)?;
         printer::tell(&summary(&workspace, &results));
@@ -132,7 +134,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         printer::tell(&format!("{left} selected and not asked for: {they} selected\n"));
     }
     printer::tell(&harness_hint(&by_harness));
-    printer::tell(&saved);
+    printer::tell(&saved(&selected.report));
     Ok(match code {
         exit::OK if !by_harness.is_empty() => exit::INCOMPLETE,
         code => code,

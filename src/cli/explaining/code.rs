@@ -9,9 +9,12 @@ use crate::cli::reporting::{self, Texts};
 use crate::history::column::TestBits;
 use crate::history::store::StoreError;
 use crate::ids::{Fingerprint, NodeId, TestId, UnitIx};
-use crate::report::explain::{Before, Change, Danger, Diff, Function, Line, LineChange, Standing};
-use crate::report::outline::Outline;
+use crate::report::explain::{
+    Before, Change, Danger, Diff, Function, Line, LineChange, Mark, Standing,
+};
+use crate::report::outline::{Outline, tokens};
 use crate::report::text::counted;
+use crate::select::program::unparsed;
 use crate::select::version::{ProcRef, ProgramVersion, UnitVersion};
 use crate::select::{
     ComparedPair, Comparison, EdgeReason, Exclusion, NewProgram, Reason, SourceLine,
@@ -98,7 +101,17 @@ impl Basis<'_> {
                 return;
             }
         };
+        let unparsed = unparsed(old, new);
+        let does_not_parse = |program: &ProgramVersion, at: &ProcRef| {
+            unparsed.contains(&program.unit(at.unit).index.key)
+        };
         for at in old.procedures().filter(|at| is_it(old, at)) {
+            if does_not_parse(old, &at) {
+                let source = &old.unit(at.unit).index.key.source;
+                let why = format!("{source} does not parse, or did not parse before");
+                function.change = Change::Unknown(why);
+                continue;
+            }
             let pairs = self.selected.pairs.iter();
             let mut pairs = pairs.filter(|pair| pair.comparison == number && pair.old == at);
             let pair = pairs.next();
@@ -124,6 +137,7 @@ impl Basis<'_> {
             }
         }
         let is_new = |at: &ProcRef| is_it(new, at) && counterpart(new, *at, old).is_none();
+        let is_new = |at: &ProcRef| !does_not_parse(new, at) && is_new(at);
         for at in new.procedures().filter(is_new) {
             let index = new.procedure(at);
             function.line = index.place.line;
@@ -152,6 +166,7 @@ impl Basis<'_> {
         {
             let mut answer = self.line(file, *first)?;
             answer.asked = Some(line);
+            self.add_jump(&mut answer, line, &mut texts);
             return Ok(answer);
         }
         let is_here = |source: &SourceLine| source.file == file && source.line == line;
@@ -232,6 +247,7 @@ impl Basis<'_> {
             file: file.to_string(),
             line,
             asked: None,
+            is_edited: stands.as_ref().and_then(|on_line| on_line.is_edited),
             text: at(texts.now(file)),
             is_excluded: found.procedures.iter().any(|name| excluded.holds(file, name)),
             procedures: found.procedures.into_iter().collect(),
@@ -311,6 +327,55 @@ impl Basis<'_> {
             }
         }
         Ok(answer)
+    }
+
+    /// A jump is no node of its own: if its line was edited, the edges out of the code before it
+    /// say what became of it.
+    fn add_jump(&self, answer: &mut Line, line: u32, texts: &mut Texts<'_>) {
+        let text = texts.now(answer.file.as_str()).and_then(|text| text.get(line as usize - 1));
+        let is_jump = text.is_some_and(|text| {
+            let words = tokens(text);
+            words.iter().any(|word| matches!(word.as_str(), "break" | "continue" | "goto"))
+        });
+        if !is_jump || answer.change != LineChange::Same {
+            return;
+        }
+        let (file, first) = (answer.file.clone(), answer.line);
+        let mut dangers = Vec::new();
+        for pair in &self.selected.pairs {
+            let comparison = &self.selected.comparisons[pair.comparison];
+            let NewProgram::Version(new) = &comparison.new else { continue };
+            let unit = new.unit(pair.new.unit);
+            let Some(graph) = new.graph(pair.new) else { continue };
+            let before = Spot { file: &file, line: first };
+            let before = before.nodes(unit, graph, &mut BTreeSet::new()).into_iter();
+            let before: FxHashSet<&str> =
+                before.map(|node| graph.node(node).text.as_str()).collect();
+            let is_from = |edge: &EdgeReason| {
+                edge.from.file == file && before.contains(edge.from.text.as_str())
+            };
+            let mut found = Vec::new();
+            self.add_dangers(&mut found, pair, is_from);
+            if found.is_empty() {
+                continue;
+            }
+            let sides = reporting::sides_of(
+                Some((&comparison.old, pair.old)),
+                Some((new, pair.new)),
+                texts,
+            );
+            let diff = Diff::of(&sides.0, &sides.1);
+            if diff.lines.iter().any(|at| at.mark == Mark::New && at.number == line) {
+                dangers.extend(found);
+            }
+        }
+        if !dangers.is_empty() {
+            answer.change = LineChange::LeadsElsewhere;
+            answer.selected = self.selected_for(&dangers, |_| false);
+            let known = answer.reached.as_deref().unwrap_or_default();
+            answer.selected_otherwise = self.otherwise(known, &answer.selected);
+            answer.dangers = dangers;
+        }
     }
 
     /// Adds edges of a pair that lead elsewhere, once for all programs.

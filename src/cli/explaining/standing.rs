@@ -23,6 +23,9 @@ pub struct OnLine {
     pub own: Vec<String>,
     /// Whether it says something else now, as far as the old text is known.
     pub change: LineChange,
+    /// Whether this very line is one in which the two versions of the item differ, if both are
+    /// known.
+    pub is_edited: Option<bool>,
     pub users: Users,
 }
 
@@ -91,6 +94,7 @@ impl Basis<'_> {
                 stands,
                 own,
                 change,
+                is_edited: None,
                 users,
             });
         };
@@ -119,7 +123,12 @@ impl Basis<'_> {
             }
             _ => Users::default(),
         };
-        Some(OnLine { stands, own, change, users })
+        let is_edited = stands.names.first().and_then(|name| {
+            let then = Outline::of(texts.then(file)?);
+            let [_, edited] = then.differences(&now, name)?;
+            Some(edited.iter().any(|(at, _)| *at == line))
+        });
+        Some(OnLine { stands, own, change, is_edited, users })
     }
 
     /// What is known of a line of a procedure on which nothing begins.
@@ -135,7 +144,7 @@ impl Basis<'_> {
             true => LineChange::Changed,
             false => text_change(file, item, &now, texts),
         };
-        Some(OnLine { stands, own: Vec::new(), change, users: Users::default() })
+        Some(OnLine { stands, own: Vec::new(), change, is_edited: None, users: Users::default() })
     }
 
     /// Who depends on names of a file: procedures that have them among their words, or those
@@ -262,6 +271,7 @@ impl Basis<'_> {
         let is_same = then.get(file) == now.get(file) && selected.is_empty();
         let stands = Stands { is: Standing::Data, names: Vec::new(), first: line, last: line };
         Ok(Line {
+            is_edited: None,
             file: file.to_string(),
             line,
             asked: None,

@@ -5,6 +5,7 @@ use crate::bytes;
 use crate::cli::gathering::state_of_run;
 use crate::cli::reporting::{self, Texts};
 use crate::cli::selecting::Selected;
+use crate::cli::workspace::Workspace;
 use crate::cli::{files, uses, versions};
 use crate::history::History;
 use crate::history::format::{FileUse, FileUses, Outcome, Test};
@@ -14,6 +15,7 @@ use crate::report::explain::{
     Verdict, Version,
 };
 use crate::report::time;
+use crate::select::program::unparsed;
 use crate::select::version::{ProcRef, ProgramVersion};
 use crate::select::{
     ComparedPair, Comparison, EdgeReason, Exclusion, NewProgram, Reason, SourceLine,
@@ -21,7 +23,6 @@ use crate::select::{
 use crate::suite::TestCase;
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Bound;
-use std::path::Path;
 
 /// Procedures of which both versions are shown.
 const MOST_DIFFS: usize = 3;
@@ -65,8 +66,7 @@ impl Basis<'_> {
         let compared = selected.programs.iter().zip(selected.comparisons.iter().enumerate());
         let ran: Vec<(&Fingerprint, (usize, &Comparison))> =
             compared.filter(|(id, _)| known.programs.contains(id)).collect();
-        let mut last =
-            last_run(&workspace.project.root, history, known, &ran, &uses, &explanation.reasons)?;
+        let mut last = last_run(workspace, history, known, &ran, &uses, &explanation.reasons)?;
         self.add_deeds(selected, name, &mut last)?;
         explanation.last = Some(last);
         let excluded = workspace.config.excluded()?;
@@ -198,7 +198,7 @@ impl Basis<'_> {
 }
 
 fn last_run(
-    root: &Path,
+    workspace: &Workspace,
     history: &History,
     known: &Test,
     ran: &[(&Fingerprint, (usize, &Comparison))],
@@ -226,11 +226,12 @@ fn last_run(
     }
     let (mut names, mut looked_for) = used_and_looked_for(uses);
     for names in [&mut names, &mut looked_for] {
-        names.retain(|name| !root.join(bytes::path(name)).is_dir());
+        names.retain(|name| !workspace.project.root.join(bytes::path(name)).is_dir());
     }
     // Of a test that did not pass nothing but that is kept.
     let is_known = uses.incomplete.is_none() && known.outcome == Outcome::Passed;
-    let version = history.snapshots()?.into_iter().find(|version| version.id == history.id());
+    let versions = workspace.history()?.snapshots()?.into_iter();
+    let version = versions.chain(history.snapshots()?).find(|version| version.id == history.id());
     Ok(LastRun {
         version: version.map(|version| Version {
             id: versions::short(version.id),
@@ -293,8 +294,10 @@ fn changed_procedures(
     let old = &comparison.old;
     let in_danger = pairs.iter().filter(|pair| !pair.dangers.is_empty());
     let in_danger: HashSet<ProcRef> = in_danger.map(|pair| pair.old).collect();
+    let unparsed = unparsed(old, new);
     let mut found = Vec::new();
-    for at in old.procedures() {
+    let parsed = |at: &ProcRef| !unparsed.contains(&old.unit(at.unit).index.key);
+    for at in old.procedures().filter(parsed) {
         let (unit, procedure) = (old.unit(at.unit), old.procedure(at));
         let now = counterpart(old, at, new);
         let is_same =

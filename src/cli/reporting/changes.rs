@@ -14,6 +14,7 @@ use crate::report::html::{Change, Danger, Procedure, Side, Site, TextLine};
 use crate::report::picture::{Mark, Picture};
 use crate::report::text::counted;
 use crate::select::pairs::{PairGraph, Target};
+use crate::select::program::unparsed;
 use crate::select::version::{ProcRef, ProgramVersion, UnitVersion};
 use crate::select::{ComparedPair, Comparison, Exclusion, NewProgram};
 use bitvec::prelude::*;
@@ -113,10 +114,14 @@ impl<'c> Changes<'c> {
         for comparison in &selected.comparisons {
             let NewProgram::Version(new) = &comparison.new else { continue };
             let old = &comparison.old;
-            for at in without_counterpart(old, new) {
+            let unparsed = unparsed(old, new);
+            let parsed = |program: &ProgramVersion, at: &ProcRef| {
+                !unparsed.contains(&program.unit(at.unit).index.key)
+            };
+            for at in without_counterpart(old, new).into_iter().filter(|at| parsed(old, at)) {
                 add(&mut all, comparison, new, Some(at), None);
             }
-            for at in without_counterpart(new, old) {
+            for at in without_counterpart(new, old).into_iter().filter(|at| parsed(new, at)) {
                 add(&mut all, comparison, new, None, Some(at));
             }
         }

@@ -132,7 +132,9 @@ fn compare(workspace: &Workspace, source: Source, against: Option<&str>) -> anyh
         Source::Sources => "The sources as they are now",
         Source::Build => "The programs as they are built",
     };
-    let compared = match history.snapshots()?.iter().find(|s| s.id == history.id()) {
+    // The last version knows when each earlier one was recorded.
+    let versions = workspace.history()?.snapshots()?;
+    let compared = match versions.iter().find(|s| s.id == history.id()) {
         Some(version) => {
             let when = time::of_day(version.seconds);
             format!("{what}, compared with version {} of {when}.", versions::short(version.id))

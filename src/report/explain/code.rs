@@ -72,6 +72,9 @@ pub struct Line {
     /// Procedures that depend on that, by what the sources say.
     pub users: Vec<String>,
     pub change: LineChange,
+    /// Whether this very line of a macro or a declaration was edited, if that is known.
+    #[serde(skip)]
+    pub is_edited: Option<bool>,
     pub is_excluded: bool,
     /// Edges into it that led elsewhere.
     pub dangers: Vec<Danger>,
@@ -96,6 +99,8 @@ pub enum LineChange {
     Same,
     /// An edge into it led elsewhere before.
     Changed,
+    /// It says what it said, and a jump behind it was edited: control goes on elsewhere.
+    LeadsElsewhere,
     /// It is new, or behind something that changed: no test ran it yet.
     NotRunYet,
     /// It says what it said, behind something that changed.
@@ -238,10 +243,16 @@ impl Line {
             LineChange::Same if is == Some(Standing::Blank) => {
                 String::from("it is blank or a comment, which is no code")
             }
-            LineChange::Changed if is_inside => String::from("what it is part of changed"),
+            LineChange::Changed if self.is_edited == Some(true) => String::from("it changed"),
+            LineChange::Changed if is_inside || self.is_edited == Some(false) => {
+                String::from("what it is part of changed")
+            }
             LineChange::Same if is_inside => String::from("what it is part of is as it was"),
             LineChange::Same => String::from("it is as it was"),
             LineChange::Changed => String::from("it changed"),
+            LineChange::LeadsElsewhere => {
+                String::from("it is as it was, and the jump behind it leads elsewhere now")
+            }
             LineChange::Behind => String::from(
                 "it is as it was, and lies behind something that changed: who reaches it is known \
                  when the tests ran",
@@ -295,7 +306,9 @@ impl Line {
             let is_open = self.stands.is_some() && matches!(self.change, LineChange::Unknown(_));
             let selects_otherwise = self.perhaps.len() + self.selected_for_file.len() > 0;
             let change = match self.change {
-                LineChange::Changed if !selects_otherwise => Change::Changed,
+                LineChange::Changed | LineChange::LeadsElsewhere if !selects_otherwise => {
+                    Change::Changed
+                }
                 _ if is_open && !selects_otherwise => Change::Changed,
                 _ => Change::Same,
             };

@@ -271,7 +271,7 @@ impl LastRun {
         let Self { outcome, seconds, .. } = self;
         let _ = write!(out, "    the last time it {outcome}, in {seconds:.3} s");
         if let Some(Version { id, when }) = &self.version {
-            let _ = write!(out, ", at version {id} of {when}");
+            let _ = write!(out, "; it is compared with version {id} of {when}");
         }
         match &self.unclean {
             Some(why) => {

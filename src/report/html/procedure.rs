@@ -4,7 +4,7 @@
 use super::align::{Row, align};
 use super::frame::Frame;
 use super::writer::Html;
-use super::{Change, Danger, Page, Procedure, Side, Site, TextLine};
+use super::{Change, Danger, Page, Procedure, Side, Site, Test, TextLine, Verdict};
 use crate::report::layout::TooLarge;
 use crate::report::picture::{Mark, Picture};
 use crate::report::svg;
@@ -50,7 +50,13 @@ fn intro(frame: &mut Frame<'_>, number: usize) {
     frame.html.text(". ");
     let entered = &frame.site.links.entered[number];
     let target = (!entered.is_empty()).then(|| String::from("#entered"));
+    let is_known =
+        |test: &Test| test.verdict == Verdict::Disabled || test.last.is_some() && !test.has_failed;
+    let is_all_known = frame.site.tests.iter().all(is_known);
     match procedure.entered {
+        0 if !is_all_known => frame.html.text(
+            "No recorded test run enters it, and not all tests have a recorded run that passed",
+        ),
         0 => frame.html.text("No test enters it"),
         1 => frame.html.maybe_link(target, "1 test enters it"),
         count => frame.html.maybe_link(target, format_args!("{count} tests enter it")),
