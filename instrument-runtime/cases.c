@@ -62,6 +62,8 @@ static void note_begin(struct instance *process, const char *name)
     put_number(&text, process->latest);
     put(&text, " ");
     put_hash(&text, name);
+    put(&text, " ");
+    put_number(&text, (unsigned long)sys(SYS_getpid));
     put(&text, "\n");
     length = text.at - line;
     put(&path, EDGEWISE_CASES_NAME);
@@ -76,6 +78,69 @@ static void note_begin(struct instance *process, const char *name)
         fail("cannot note the order of the cases", end);
     else
         process->latest = (unsigned long)end;
+}
+
+/* The processes whose cases may have led to this image: itself, before it called exec, and its ancestors. */
+struct line_of_descent {
+    long process[ANCESTORS_MAX];
+    unsigned long latest[ANCESTORS_MAX]; /* where the last line of each ends, or 0 */
+    int length;
+};
+
+/* Reads the list of cases, whose lines end with the number of a process. */
+static void find_lines(struct line_of_descent *descent, int fd)
+{
+    char block[1024];
+    unsigned long at = 0;
+    long length, number = 0;
+
+    while ((length = sys(SYS_read, fd, block, sizeof block)) > 0) {
+        for (long i = 0; i < length; i++) {
+            at++;
+            if (block[i] == ' ') {
+                number = 0;
+            } else if (block[i] >= '0' && block[i] <= '9') {
+                number = number * 10 + (block[i] - '0');
+            } else if (block[i] != '\n') {
+                number = -1; /* part of a hash */
+            } else {
+                for (int k = 0; k < descent->length; k++)
+                    if (descent->process[k] == number)
+                        descent->latest[k] = at;
+                number = 0;
+            }
+        }
+    }
+}
+
+/* An image that a process of the test started with exec may get anything from the cases before: by its
+ * arguments, its environment or its descriptors. They count for the cases that it runs. */
+static void continue_order(void)
+{
+    struct instance *process = of_process();
+    struct line_of_descent descent;
+    struct text path = file_name();
+    long next = sys(SYS_getpid);
+    int fd;
+
+    if (process->latest)
+        return;
+    put(&path, EDGEWISE_CASES_NAME);
+    fd = sys_open(file_path, O_RDONLY);
+    if (fd < 0)
+        return;
+    memset(&descent, 0, sizeof descent);
+    while (next > 0 && descent.length < ANCESTORS_MAX) {
+        char digits[24];
+        struct text text = {digits, digits + sizeof digits};
+        descent.process[descent.length++] = next;
+        put_number(&text, (unsigned long)next);
+        next = parent_of(digits);
+    }
+    find_lines(&descent, fd);
+    sys(SYS_close, fd);
+    for (int i = 0; i < descent.length && !process->latest; i++)
+        process->latest = descent.latest[i];
 }
 
 static const char *next_case; /* for what runs quietly; under the lock */

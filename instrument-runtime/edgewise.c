@@ -57,6 +57,7 @@ static void start(void)
     if (!set_directory(directory))
         return;
     attach();
+    continue_order();
     join_case();
     note_loaded();
 }

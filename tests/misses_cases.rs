@@ -213,3 +213,35 @@ fn a_traced_command_that_does_not_run_the_case_is_no_pass() {
     project.edgewise(&["trace", "--test", "t/two", "--", "./prog", "three"]);
     assert_eq!(project.selected(), ["two"]);
 }
+
+/// A new image of the process knows nothing of the cases before it, but may be handed what they left.
+#[test]
+fn cases_before_an_exec_count_for_the_cases_behind_it() {
+    let setup = "
+static int f(int n) { return n > 1 ? n * 2 : n; }
+static int own(int n) { return n + 40; }
+static int state;
+#define NEXT(name) char text[16]; sprintf(text, \"%d\", state); setenv(\"STATE\", text, 0); \\
+    execl(\"/proc/self/exe\", \"prog\", name, (char *)0); abort();
+#define STATE atoi(getenv(\"STATE\"))
+#define RUN(i) edgewise_test_begin(cases[i].name); cases[i].run(); edgewise_test_end(); after(i);
+static void after(int i);
+";
+    let hand_on = [
+        // The process itself.
+        "if (i == 0) { NEXT(\"two\") } if (i == 1) { NEXT(\"three\") }",
+        // A child, which gets what its parent computed.
+        "if (i < 2) { int s; if (!fork()) { if (i == 0) { NEXT(\"two\") } NEXT(\"three\") } wait(&s); exit(s != 0); }",
+        // A child of the new image.
+        "if (i == 0) { NEXT(\"two\") } \
+         if (i == 1) { int s; if (!fork()) { edgewise_test_begin(\"three\"); three(); edgewise_test_end(); exit(0); } wait(&s); exit(s != 0); }",
+    ];
+    let cases = ["state = f(3);", "if (STATE != 6) abort();", "if (STATE + own(2) != 48) abort();"];
+    for after in hand_on {
+        let text = source(setup, cases) + &format!("static void after(int i) {{ {after} }}\n");
+        let project = recorded(&text, "./prog", "");
+        let edit = ("n * 2", "n * 3");
+        assert_eq!(selected_by(&project, edit.0, edit.1), ["one", "three", "two"], "{after}");
+        assert_eq!(selected_by(&project, OWN.0, OWN.1), ["three"], "{after}");
+    }
+}

@@ -123,13 +123,16 @@ fn a_harness_that_is_a_suite_runs_its_tests_again() {
 #[test]
 fn a_command_that_is_the_whole_test_is_judged_by_its_exit_status() {
     let project = built();
-    let whole = |command: &str| {
+    let whole = || {
+        let command = "test $(./prog 2) = $(cat expected)";
         let all = ["trace", "--test", "h/w", "--verdict", "exit-status", "--", "sh", "-c", command];
         project.edgewise(&all).status.code()
     };
-    assert_eq!(whole("test $(./prog 2) = 5"), Some(1));
+    project.write("expected", "5\n");
+    assert_eq!(whole(), Some(1));
     assert_eq!(project.selected(), ["w"]);
-    assert_eq!(whole("test $(./prog 2) = 4"), Some(0));
+    project.write("expected", "4\n");
+    assert_eq!(whole(), Some(0));
     assert_eq!(project.selected(), [""; 0]);
     // It is not replayed all the same.
     project.edit("main.c", EDIT.0, EDIT.1);
@@ -152,6 +155,29 @@ fn a_harness_may_want_a_command_to_fail() {
     assert_eq!(project.selected(), ["none"]);
 }
 
+/// A source with a procedure for each command.
+const TWO: &str = "#include <stdlib.h>\n\
+    static int one(int n) { return n + 1; }\n\
+    static int two(int n) { return n * 2; }\n\
+    int main(int argc, char **argv)\n{\n    int n = argc > 1 ? atoi(argv[1]) : 0;\n\
+    \x20   if (n == 1)\n        return one(1) != 2;\n    return two(2) != 4;\n}\n";
+
+fn built_of_two() -> Project {
+    let project = built();
+    project.write("main.c", TWO);
+    project.ok(&["build"]);
+    project
+}
+
+/// Traces commands that are the whole test, all of them under one name: their exit codes.
+fn whole(project: &Project, arguments: &[&str]) -> Vec<Option<i32>> {
+    let trace = |argument: &&str| {
+        let all = ["trace", "--test", "h/t", "--verdict", "exit-status", "--", "./prog", argument];
+        project.edgewise(&all).status.code()
+    };
+    arguments.iter().map(trace).collect()
+}
+
 /// Rows are kept of one command.
 #[test]
 fn a_test_of_two_traced_commands_is_not_passed_by_the_second() {
@@ -161,10 +187,103 @@ fn a_test_of_two_traced_commands_is_not_passed_by_the_second() {
     }
     project.ok(&["trace", "--test", "h/t", "--verdict", "passed"]);
     assert_eq!(project.selected(), ["t"]);
-    // Once it is judged, the next run begins anew.
+    // Nor is it by one of the commands alone, until the program changes.
+    for argument in ["1", "1"] {
+        project.ok(&["trace", "--test", "h/t", "--", "./prog", argument]);
+        project.ok(&["trace", "--test", "h/t", "--verdict", "passed"]);
+        assert_eq!(project.selected(), ["t"]);
+    }
+    project.edit("main.c", "return 2 * n;", "return n + n;");
+    project.ok(&["build"]);
     project.ok(&["trace", "--test", "h/t", "--", "./prog", "1"]);
     project.ok(&["trace", "--test", "h/t", "--verdict", "passed"]);
     assert_eq!(project.selected(), [""; 0]);
+}
+
+#[test]
+fn each_command_under_one_name_counts() {
+    let listed = "[build]\ncommand = \"make -s\"\n[[suite]]\nname = \"h\"\nkind = \"list\"\n\
+                  file = \"tests.list\"\n";
+    for config in ["[build]\ncommand = \"make -s\"\n", listed] {
+        let project = built_of_two();
+        project.write("edgewise.toml", config);
+        project.write("tests.list", "t ./prog 1 && ./prog 2\n");
+        assert_eq!(whole(&project, &["1", "2"]), [Some(0), Some(0)]);
+        assert_eq!(project.selected(), ["t"]);
+        let (_, said) = stderr(&project, &["select"]);
+        assert!(said.contains("several commands"), "{said}");
+        // A repeated command does not hide the other one.
+        whole(&project, &["2", "2"]);
+        assert_eq!(project.selected(), ["t"]);
+        // Nor does a new version, once it runs both again.
+        project.edit("main.c", "return n + 1;", "return n + 2;");
+        project.ok(&["build"]);
+        assert_eq!(whole(&project, &["1", "2"]), [Some(1), Some(0)]);
+        assert_eq!(project.selected(), ["t"]);
+        assert_eq!(whole(&project, &["2"]), [Some(0)]);
+        assert_eq!(project.selected(), ["t"]);
+    }
+}
+
+#[test]
+fn verdicts_of_two_commands_under_one_name_do_not_hide_each_other() {
+    let project = built_of_two();
+    for verdicts in [["passed", "passed"], ["failed", "passed"], ["passed", "failed"]] {
+        for (argument, verdict) in ["1", "2"].iter().zip(verdicts) {
+            project.ok(&["trace", "--test", "h/t", "--", "./prog", argument]);
+            project.ok(&["trace", "--test", "h/t", "--verdict", verdict]);
+        }
+        assert_eq!(project.selected(), ["t"], "{verdicts:?}");
+    }
+}
+
+/// The same command again is the next run of the test.
+#[test]
+fn a_command_that_is_run_again_replaces_its_result() {
+    let project = built_of_two();
+    assert_eq!(whole(&project, &["1"]), [Some(0)]);
+    assert_eq!(project.selected(), [""; 0]);
+    project.edit("main.c", "return n + 1;", "return n + 2;");
+    project.ok(&["build"]);
+    assert_eq!(whole(&project, &["1"]), [Some(1)]);
+    assert_eq!(project.selected(), ["t"]);
+    project.edit("main.c", "return n + 2;", "return 1 + n;");
+    project.ok(&["build"]);
+    assert_eq!(whole(&project, &["1", "1"]), [Some(0), Some(0)]);
+    assert_eq!(project.selected(), [""; 0]);
+}
+
+/// Arguments, redirections and here-documents are in the harness, which is not seen to be read.
+#[test]
+fn an_edit_of_a_harness_selects_tests_that_exit_statuses_judge() {
+    let project = built();
+    let harness = "trace() { \"$EDGEWISE\" trace --test h/$1 --verdict exit-status -- sh -c \"$2\"; }\n\
+                   trace argument 'test $(./prog 2) = 4'\n\
+                   trace input 'read n; test $(./prog $n) = 4' <<X\n2\nX\n";
+    project.write("harness.sh", harness);
+    assert!(self::harness(&project, "") && project.selected().is_empty());
+    project.edit("harness.sh", "\n2\n", "\n3\n");
+    assert_eq!(project.selected(), ["argument", "input"]);
+    project.edit("harness.sh", "\n3\n", "\n2\n");
+    project.edit("harness.sh", "./prog 2", "./prog 3");
+    assert_eq!(project.selected(), ["argument", "input"]);
+}
+
+/// An empty variable says nothing of a test around the command.
+#[test]
+fn an_empty_variable_does_not_keep_a_command_from_being_traced() {
+    let project = built();
+    let trace = |arguments: &[&str]| {
+        let mut command = project.command();
+        let command = command.env("EDGEWISE_TRACE", "").args(["trace", "--test", "h/t"]);
+        assert!(command.args(arguments).output().unwrap().status.success(), "{arguments:?}");
+    };
+    trace(&["--", "./prog", "2"]);
+    assert_eq!(project.selected(), ["t"]);
+    trace(&["--verdict", "passed"]);
+    assert_eq!(project.selected(), [""; 0]);
+    project.edit("main.c", EDIT.0, EDIT.1);
+    assert_eq!(project.selected(), ["t"]);
 }
 
 #[test]

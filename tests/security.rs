@@ -485,35 +485,130 @@ fn programs_in_the_state_directory_are_not_run() {
     std::fs::write(elsewhere.path().join("mine"), "mine").unwrap();
     std::fs::remove_dir_all(project.path(".edgewise/shims")).unwrap();
     std::os::unix::fs::symlink(elsewhere.path(), project.path(".edgewise/shims")).unwrap();
-    run(&["build"]);
+    assert!(words(&project.edgewise(&["build"])).contains("symbolic link"));
     assert_eq!(files(elsewhere.path()), [elsewhere.path().join("mine")]);
 }
 
+/// Names in the state directory: those of edgewise, those of a report there, and any other.
+const STATE_NAMES: &[&str] = &[
+    "history",
+    "lock",
+    "builds.json",
+    "cache",
+    "calls",
+    "instrument",
+    "left-by-tests.json",
+    "shims",
+    "under-way",
+    "under-way/note",
+    "report",
+    "report/index.html",
+    "anything",
+];
+
+/// Everything that reads or writes the state directory.
+const COMMANDS: &[&[&str]] = &[
+    &["select"],
+    &["build"],
+    &["test"],
+    &["run"],
+    &["trace", "--test", "x", "--", "true"],
+    &["trace", "--test", "t/two", "--verdict", "failed"],
+    &["report", "--html", ".edgewise/report"],
+    &["explain", "t/two"],
+    &["gaps"],
+    &["doctor"],
+    &["history", "gc"],
+    &["history", "show"],
+];
+
+/// Runs edgewise, which must end by itself.
+#[track_caller]
+fn ends(project: &Project, arguments: &[&str]) -> String {
+    let mut command = Command::new("timeout");
+    command.args(["-s", "KILL", "30", env!("CARGO_BIN_EXE_edgewise")]).args(arguments);
+    let output = command.current_dir(project.root()).env_remove("EDGEWISE_TRACE").output().unwrap();
+    assert_ne!(output.status.code(), None, "{arguments:?} hangs");
+    assert_ne!(output.status.code(), Some(137), "{arguments:?} hangs");
+    words(&output)
+}
+
+/// Puts something in the place of a name of the state directory, asks, and takes it back.
+fn with_state(project: &Project, name: &str, put: impl Fn(&Path), ask: impl Fn()) {
+    let (state, kept) = (project.path(".edgewise"), tempfile::tempdir().unwrap());
+    crate::support::copy(&state, kept.path());
+    let place = state.join(name);
+    let _ = std::fs::remove_file(&place).or_else(|_| std::fs::remove_dir_all(&place));
+    std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+    put(&place);
+    ask();
+    std::fs::remove_dir_all(&state).unwrap();
+    crate::support::copy(kept.path(), &state);
+}
+
 #[test]
-fn links_in_the_state_directory_are_not_written_through() {
+fn nothing_is_written_or_removed_behind_a_link_in_the_state_directory() {
     let project = recorded("");
-    let victim = project.path("victim.out");
-    for name in ["lock", "history", "building"] {
-        std::fs::write(&victim, "precious").unwrap();
-        let link = project.path(".edgewise").join(name);
-        let kept = std::fs::read(&link).ok();
-        let _ = std::fs::remove_file(&link);
-        std::os::unix::fs::symlink(&victim, &link).unwrap();
-        for arguments in
-            [&["test"][..], &["run"], &["build"], &["trace", "--test", "x", "--", "true"]]
-        {
-            let output = project.edgewise(arguments);
-            assert_eq!(
-                std::fs::read_to_string(&victim).unwrap(),
-                "precious",
-                "{name} {arguments:?}"
-            );
-            assert!(words(&output).contains("symbolic link"), "{name} {arguments:?}");
+    let victim = tempfile::tempdir().unwrap();
+    let (file, directory) = (victim.path().join("photo"), victim.path().join("directory"));
+    std::fs::create_dir(&directory).unwrap();
+    std::fs::write(directory.join("thesis"), "precious").unwrap();
+    std::fs::write(&file, "precious").unwrap();
+    let before = files(victim.path());
+    for name in STATE_NAMES {
+        for target in [&file, &directory, &victim.path().join("nothing")] {
+            let put = |place: &Path| std::os::unix::fs::symlink(target, place).unwrap();
+            with_state(&project, name, put, || {
+                for arguments in COMMANDS {
+                    let said = ends(&project, arguments);
+                    assert_eq!(files(victim.path()), before, "{name} {arguments:?}: {said}");
+                    for file in &before {
+                        assert_eq!(std::fs::read(file).unwrap(), b"precious", "{name}: {said}");
+                    }
+                    assert!(said.contains("symbolic link"), "{name} {arguments:?}: {said}");
+                }
+            });
         }
-        std::fs::remove_file(&link).unwrap();
-        kept.into_iter().for_each(|bytes| std::fs::write(&link, bytes).unwrap());
     }
+    // The directory itself.
+    std::fs::rename(project.path(".edgewise"), victim.path().join("state")).unwrap();
+    std::os::unix::fs::symlink(victim.path().join("state"), project.path(".edgewise")).unwrap();
+    let before = files(victim.path());
+    for arguments in COMMANDS {
+        let said = ends(&project, arguments);
+        assert_eq!(files(victim.path()), before, "{arguments:?}: {said}");
+        assert!(said.contains("symbolic link"), "{arguments:?}: {said}");
+    }
+    std::fs::remove_file(project.path(".edgewise")).unwrap();
+    std::fs::rename(victim.path().join("state"), project.path(".edgewise")).unwrap();
     assert!(project.selected().is_empty());
+}
+
+/// A hard link needs no symbolic link.
+#[test]
+fn taking_the_lock_empties_no_file() {
+    let project = recorded("");
+    std::fs::remove_file(project.path(".edgewise/lock")).unwrap();
+    std::fs::hard_link(project.path("src/main.c"), project.path(".edgewise/lock")).unwrap();
+    project.ok(&["run"]);
+    assert_eq!(project.read("src/main.c"), SOURCE);
+}
+
+fn make_pipe(place: &Path) {
+    assert!(Command::new("mkfifo").arg(place).status().unwrap().success());
+}
+
+#[test]
+fn a_pipe_in_the_state_directory_is_not_read() {
+    let project = recorded("");
+    for name in STATE_NAMES {
+        with_state(&project, name, make_pipe, || {
+            for arguments in COMMANDS {
+                let said = ends(&project, arguments);
+                assert!(said.contains("neither a file nor"), "{name} {arguments:?}: {said}");
+            }
+        });
+    }
 }
 
 /// What a report and all explanations say together.
@@ -587,6 +682,160 @@ fn a_record_shows_no_file_outside_of_the_project() {
     tamper(&history_of(&clone), replace, |_| (), |_| ());
     clone.edit("src/main.c", "2 * a", "a + a");
     assert!(!everything_shown(&clone).contains("password-of-the-machine"));
+}
+
+const SECRET: &str = "password_of_the_machine";
+
+/// A clone whose source asks for a header by a macro, if there is one, and a secret file elsewhere.
+fn with_secret() -> (Project, tempfile::TempDir) {
+    let project = project_with("");
+    let include = "#ifdef EXTRA\n#include EXTRA\n#endif\nstatic int twice";
+    project.edit("src/main.c", "static int twice", include);
+    project.record();
+    let clone = clone_of(&project);
+    clone.edit("src/main.c", "2 * a", "a + a");
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("secret"), format!("int {SECRET};\n")).unwrap();
+    (clone, outside)
+}
+
+/// Asks everything about a clone whose recorded command was changed: the command is refused.
+#[track_caller]
+fn assert_refused(clone: &Project, change: impl Fn(&mut UnitIndex), what: &str) {
+    let plain = std::fs::read(history_of(clone)).unwrap();
+    tamper(&history_of(clone), change, |_| (), |_| ());
+    let said = ends(clone, &["select"]);
+    assert!(said.contains("docs/security.md"), "{what}: {said}");
+    let shown = everything_shown(clone) + &words(&clone.edgewise(&["explain", "leak"]));
+    assert!(!shown.contains(SECRET), "{what}");
+    assert_eq!(clone.selected(), BOTH, "{what}: it counts as changed");
+    std::fs::write(history_of(clone), plain).unwrap();
+}
+
+fn add(words: &[&str]) -> impl Fn(&mut UnitIndex) {
+    let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
+    move |unit| unit.command.arguments.extend(words.iter().cloned())
+}
+
+/// A cache brings `.edgewise`, and `.git/config` may hold passwords.
+#[test]
+fn headers_in_the_state_directory_and_in_git_are_refused() {
+    let (clone, outside) = with_secret();
+    let secret = outside.path().join("secret").display().to_string();
+    let evil = format!("static inline int leak(void) {{\n#include \"{secret}\"\nreturn 1; }}\n");
+    clone.write(".edgewise/evil.h", &evil);
+    clone.write(".edgewise/deeper/evil.h", &evil);
+    clone.write(".git/evil.h", &evil);
+    clone.write("src/evil/evil.h", &evil);
+    std::fs::create_dir(clone.path("src/deep")).unwrap();
+    for words in [
+        &["-include", ".edgewise/evil.h"][..],
+        &["-include.edgewise/evil.h"],
+        &["-imacros", ".edgewise/evil.h"],
+        &["-include", "src/../.edgewise/evil.h"],
+        &["-include", "%ROOT%/.edgewise/evil.h"],
+        &["-include", ".edgewise/deeper/evil.h"],
+        &["-include", ".git/evil.h"],
+        &["-I.edgewise", "-include", "evil.h"],
+        &["-isystem", ".git", "-include", "evil.h"],
+        // Found in a directory that is searched.
+        &["-I.edgewise/deeper", "-include", "../evil.h"],
+        &["-Isrc/deep", "-include", "../../.edgewise/evil.h"],
+        &["-DEXTRA=\".edgewise/evil.h\"", "-I."],
+        &["-DEXTRA=\"../.edgewise/evil.h\""],
+        &["-DEXTRA=<evil.h>", "-I.edgewise"],
+    ] {
+        assert_refused(&clone, add(words), &format!("{words:?}"));
+    }
+    let from_there = |unit: &mut UnitIndex| {
+        unit.command.directory = String::from(".edgewise");
+        unit.command.source = String::from("../src/main.c");
+        unit.command.arguments = vec![String::from("-I../include")];
+    };
+    assert_refused(&clone, from_there, "a directory");
+    let source = |unit: &mut UnitIndex| unit.command.source = String::from(".edgewise/evil.h");
+    assert_refused(&clone, source, "a source");
+}
+
+/// Compilers look for the file of `-include` in the directories of `-I` and of the system, too.
+#[test]
+fn a_header_that_is_found_elsewhere_is_refused() {
+    let (clone, outside) = with_secret();
+    std::fs::create_dir_all(clone.path("src/deep/er")).unwrap();
+    std::os::unix::fs::symlink(outside.path(), clone.path("link")).unwrap();
+    let root = clone.root().canonicalize().unwrap();
+    let there = outside.path().canonicalize().unwrap();
+    let name = there.strip_prefix(root.parent().unwrap()).unwrap().display().to_string();
+    for include in [
+        vec![String::from("-I../.."), String::from("-include"), format!("../../{name}/secret")],
+        vec![String::from("-include"), format!("../..{}/secret", there.display())],
+        vec![String::from("-I../../.."), String::from("-include"), String::from("link/secret")],
+    ] {
+        let change = |unit: &mut UnitIndex| {
+            unit.command.directory = String::from("src/deep/er");
+            unit.command.source = String::from("../../main.c");
+            unit.command.arguments = vec![String::from("-I../../../include")];
+            unit.command.arguments.extend(include.iter().cloned());
+        };
+        assert_refused(&clone, change, &format!("{include:?}"));
+    }
+}
+
+/// A source that is trusted may include what a macro names.
+#[test]
+fn a_macro_of_a_recorded_command_names_no_file_elsewhere() {
+    let (clone, outside) = with_secret();
+    let secret = outside.path().join("secret").display().to_string();
+    let (directory, pipe) = (outside.path().display(), outside.path().join("pipe"));
+    make_pipe(&pipe);
+    make_pipe(&clone.path("include/pipe.h"));
+    for words in [
+        vec![format!("-DEXTRA=\"{secret}\"")],
+        vec![format!("-DEXTRA=<{secret}>")],
+        vec![String::from("-D"), format!("EXTRA=\"{secret}\"")],
+        vec![format!("-Wp,-DEXTRA=\"{secret}\"")],
+        vec![format!("-DA={directory}"), String::from("-DEXTRA=<A/secret>")],
+        vec![
+            format!("-DA={directory}"),
+            String::from("-DC(x)=x##cret"),
+            String::from("-DEXTRA=<A/C(se)>"),
+        ],
+        vec![format!("-DEXTRA=\"{}\"", pipe.display())],
+        vec![String::from("-DEXTRA=\"/dev/zero\"")],
+        vec![String::from("-DEXTRA=</dev/zero>")],
+        vec![String::from("-DEXTRA=<pipe.h>")],
+        vec![String::from("-include"), String::from("pipe.h")],
+        vec![String::from("-include"), String::from("include/pipe.h")],
+    ] {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        assert_refused(&clone, add(&words), &format!("{words:?}"));
+    }
+    std::fs::remove_file(clone.path("include/pipe.h")).unwrap();
+    // What does not become part of the text is nothing to refuse.
+    let words = [format!("-DCONFIGURATION=\"{secret}\""), String::from("-DPLACE=\"/etc\"")];
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    tamper(&history_of(&clone), add(&words), |_| (), |_| ());
+    let said = self::words(&clone.edgewise(&["select"]));
+    assert!(!said.contains("docs/security.md"), "{said}");
+}
+
+/// A header elsewhere that the source itself names is compared like others.
+#[test]
+fn a_source_may_include_a_header_outside_of_the_project() {
+    let outside = tempfile::tempdir().unwrap();
+    let shared = outside.path().join("shared.h");
+    std::fs::write(&shared, "#include \"more.h\"\n").unwrap();
+    std::fs::write(outside.path().join("more.h"), "#define MORE 1\n").unwrap();
+    let project = project_with("");
+    let include = format!("#  include \"{}\"\nstatic int twice", shared.display());
+    project.edit("src/main.c", "static int twice", &include);
+    project.record();
+    let clone = clone_of(&project);
+    clone.edit("src/main.c", "2 * a", "a + a");
+    let state = tempfile::tempdir().unwrap();
+    let mut command = clone.command();
+    let output = command.arg("select").env("XDG_STATE_HOME", state.path()).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "t/two\n", "{}", words(&output));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::from_before;
 use super::interrupt;
 use super::taken_up::Made;
 use super::under_way::{self, Begun, Killed, UnderWay};
-use super::workspace::Workspace;
+use super::workspace::{SHIMS, Workspace};
 use crate::bytes;
 use crate::compiler::ld::is_linker_name;
 use crate::compiler::log::{self, Event};
@@ -69,7 +69,6 @@ pub fn build(workspace: &Workspace, mut command: Command, extent: Extent) -> any
     // Perhaps not even a project: then nothing stays that nothing refers to.
     let is_stray = !state.exists() && !workspace.has_config();
     fs_err::create_dir_all(&state)?;
-    workspace.check_links()?;
     let shims = make_shims(&state)?;
     let log = tempfile::Builder::new().prefix(under_way::LOG).tempfile_in(&state)?;
     let began = Moment::now();
@@ -334,11 +333,7 @@ fn files_of_program(workspace: &Workspace, program: &str) -> Option<BTreeSet<Str
 
 /// Links named like the compilers of this machine, all to this program.
 fn make_shims(state: &Path) -> anyhow::Result<PathBuf> {
-    let shims = state.join("shims");
-    // A cache may have brought a link that leads elsewhere.
-    if shims.is_symlink() {
-        fs_err::remove_file(&shims)?;
-    }
+    let shims = state.join(SHIMS);
     fs_err::create_dir_all(&shims)?;
     let own = std::env::current_exe().context("cannot find this program")?;
     // Links that lead nowhere would be passed by on the path, and the real compilers found.

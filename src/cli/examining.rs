@@ -65,6 +65,7 @@ pub fn examine() -> anyhow::Result<Health> {
         },
     };
     let workspace = Workspace { project, config };
+    workspace.check_state()?;
     let built = add_builds(&mut health, &workspace);
     match open_history(&workspace) {
         Ok(history) => {

@@ -17,7 +17,7 @@ use crate::history::format::{
     Entered, FileState, FileUses, Outcome, Outsider, Paths, Program, Test,
 };
 use crate::history::{History, Row, rows_of_unit};
-use crate::ids::Fingerprint;
+use crate::ids::{Fingerprint, FpHasher};
 use crate::report::results::{Fate, TestResult};
 use crate::report::text::one_line;
 use crate::select::NewProgram;
@@ -51,6 +51,10 @@ const NO_CASE: &str = "the process did not run it: nobody called edgewise_test_b
 /// command.
 const TRACED_TWICE: &str =
     "its harness traced several commands under this name, or ended before it judged the first";
+
+/// Why a test stays selected that several commands are traced for: rows and outcome are those of the last.
+const SEVERAL: &str =
+    "its harness traced several commands under this name; give each command a name of its own";
 
 pub struct RunOptions {
     pub jobs: usize,
@@ -157,6 +161,14 @@ pub fn run_one(workspace: &Workspace, test: &TestCase) -> anyhow::Result<Finishe
     Ok(pool::run_attached(root, scratch.traces.path(), &preload, test)?)
 }
 
+/// What stands for the traced command of a test that a suite lists. There is no command in it: the test
+/// is forgotten once the suite does not list it any more.
+pub fn of_listed(traced: &Outsider) -> Outsider {
+    let mut hasher = FpHasher::new("traced command");
+    [&traced.directory].into_iter().chain(&traced.command).for_each(|word| hasher.str(word));
+    Outsider { command: Vec::new(), directory: hasher.finish().hex() }
+}
+
 /// Records such a test. Unless its command is all of it, it waits for a verdict.
 pub fn record_one(
     workspace: &Workspace,
@@ -164,16 +176,15 @@ pub fn record_one(
     test: &TestCase,
     files: &Files,
     mut finished: Finished,
-    outsider: Option<Outsider>,
+    outsider: Outsider,
     is_judged: bool,
 ) -> anyhow::Result<()> {
     let tests = std::slice::from_ref(test);
-    let before = history.test(&test.name);
-    let waits = !is_judged && before.is_some_and(|test| test.outcome == Outcome::Unjudged);
-    if !is_judged {
-        let unseen = String::from("its harness may read files beside the command that was traced");
-        finished.trace.uses.incomplete.get_or_insert(unseen);
-    }
+    let before = history.test(&test.name).cloned();
+    let waits = before.as_ref().is_some_and(|test| test.outcome == Outcome::Unjudged);
+    // Arguments and input of the command come from the harness as well.
+    let unseen = String::from("its harness may read files beside the command that was traced");
+    finished.trace.uses.incomplete.get_or_insert(unseen);
     let mut recorder = Recorder {
         workspace,
         tests,
@@ -195,14 +206,35 @@ pub fn record_one(
         outcome => outcome,
     };
     let (mut entry, rows) = recorder.entry(0, outcome, &finished);
-    entry.outsider = outsider;
+    entry.outsider = Some(outsider);
     BuildState::note_tests(workspace, &files.now, &recorder.written)?;
-    if waits {
+    if before.is_some_and(|before| is_one_of_several(history, &before, &entry)) {
+        entry.unclean = Some(String::from(SEVERAL));
+    } else if waits && !is_judged {
         entry.unclean.get_or_insert(String::from(TRACED_TWICE));
     }
     history.record(&test.name, entry, rows);
     history.commit()?;
     Ok(())
+}
+
+/// Whether a traced command is not the only one of its test. If it is the same as the last one, it may
+/// be a part of the test that is repeated, or all of a test whose command changed: which of them it is shows
+/// when it runs a new version of its program.
+fn is_one_of_several(history: &History, before: &Test, now: &Test) -> bool {
+    if before.outsider.is_none() {
+        return false;
+    }
+    if before.outsider != now.outsider {
+        return true;
+    }
+    let programs = |test: &Test| -> BTreeMap<String, Fingerprint> {
+        let programs = test.programs.iter();
+        programs.filter_map(|id| Some((history.program(*id).ok()?.path, *id))).collect()
+    };
+    let (then, now) = (programs(before), programs(now));
+    let is_new = then.iter().any(|(path, id)| now.get(path).is_some_and(|now| now != id));
+    before.unclean.as_deref() == Some(SEVERAL) && !is_new
 }
 
 /// What a harness says of a test that it traced.
@@ -286,6 +318,7 @@ impl Recorder<'_> {
     fn entry(&mut self, place: usize, outcome: Outcome, finished: &Finished) -> (Test, Vec<Row>) {
         let Finished { ran, trace, unstable, .. } = finished;
         let test = &self.tests[place];
+        let named = |outsider: &Outsider| !outsider.command.is_empty();
         let written = trace.uses.files.iter().filter(|(_, used)| used.written);
         let root = &self.workspace.project.root;
         self.written.extend(written.map(|(path, _)| relative(root, path)));
@@ -302,7 +335,11 @@ impl Recorder<'_> {
             uses: self.history.put_uses(&FileUses::default()),
             once: None,
             paths: None,
-            outsider: self.history.test(&test.name).and_then(|test| test.outsider.clone()),
+            outsider: self
+                .history
+                .test(&test.name)
+                .and_then(|test| test.outsider.clone())
+                .filter(named),
         };
         let has_rows = matches!(entry.outcome, Outcome::Passed | Outcome::Unjudged);
         if !has_rows || entry.unclean.is_some() {

@@ -4,9 +4,13 @@ use super::config::Config;
 use crate::compiler::project::{CONFIG_FILE, Project, STATE_DIRECTORY};
 use crate::history::History;
 use crate::suite::TestCase;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::fs::FileType;
+use std::path::{Path, PathBuf};
+
+/// The directory of our names for compilers, in the state directory.
+pub const SHIMS: &str = "shims";
 
 pub struct Workspace {
     pub project: Project,
@@ -19,7 +23,9 @@ impl Workspace {
         let directory = std::env::current_dir().context("no working directory")?;
         let project = Project::at(&directory);
         let config = Config::read(&project.root)?;
-        Ok(Self { project, config })
+        let workspace = Self { project, config };
+        workspace.check_state()?;
+        Ok(workspace)
     }
 
     /// The same for a build, which does not need a configuration.
@@ -28,7 +34,9 @@ impl Workspace {
         let project = Project::at(&directory);
         let has_config = project.root.join(CONFIG_FILE).exists();
         let config = if has_config { Config::read(&project.root)? } else { Config::default() };
-        Ok(Self { project, config })
+        let workspace = Self { project, config };
+        workspace.check_state()?;
+        Ok(workspace)
     }
 
     pub fn has_config(&self) -> bool {
@@ -44,20 +52,26 @@ impl Workspace {
     }
 
     pub fn history(&self) -> anyhow::Result<History> {
-        self.check_links()?;
         Ok(History::open(&self.history_path())?)
     }
 
-    /// Refuses links among the files that are written in their place: a cache may bring a link
-    /// that leads to any file of the user.
-    pub fn check_links(&self) -> anyhow::Result<()> {
-        for name in ["history", "lock", "building"] {
-            let path = self.state().join(name);
-            anyhow::ensure!(
-                !path.is_symlink(),
-                "{} is a symbolic link\nhint: remove it; edgewise writes only in {STATE_DIRECTORY}",
-                path.display()
-            );
+    /// Refuses a state directory with anything in it but files and directories. A cache may bring it: behind
+    /// a symbolic link, files of the user would be written or removed, and who reads a pipe waits forever. All
+    /// commands ask this first, so that nothing below has to be careful.
+    pub fn check_state(&self) -> anyhow::Result<()> {
+        let state = self.state();
+        let Ok(meta) = state.symlink_metadata() else { return Ok(()) };
+        check_kind(&state, meta.file_type())?;
+        let shims = state.join(SHIMS);
+        let mut todo = vec![state];
+        while let Some(directory) = todo.pop() {
+            for entry in std::fs::read_dir(&directory).into_iter().flatten().flatten() {
+                // Another edgewise may remove it meanwhile.
+                let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+                check_kind(&path, kind)?;
+                // The links in there are made anew by each build.
+                todo.extend(Some(path).filter(|path| kind.is_dir() && *path != shims));
+            }
         }
         Ok(())
     }
@@ -74,9 +88,11 @@ impl Workspace {
 
     fn lock_saying(&self, quietly: bool) -> anyhow::Result<std::fs::File> {
         fs_err::create_dir_all(self.state())?;
-        self.check_links()?;
         let path = self.state().join("lock");
-        let file = fs_err::File::create(&path)?.into_parts().0;
+        // Nothing is written to it, and nothing lost if it is another name of some file.
+        let file =
+            fs_err::OpenOptions::new().write(true).create(true).truncate(false).open(&path)?;
+        let file = file.into_parts().0;
         if file.try_lock().is_err() {
             if !quietly {
                 super::printer::tell(
@@ -93,7 +109,9 @@ impl Workspace {
     pub fn tests(&self, history: &History) -> anyhow::Result<Vec<TestCase>> {
         let outsiders = history
             .tests()
-            .filter_map(|(name, test)| Some(TestCase::outsider(name, test.outsider.as_ref()?)));
+            .filter_map(|(name, test)| Some((name, test.outsider.as_ref()?)))
+            .filter(|(_, outsider)| !outsider.command.is_empty())
+            .map(|(name, outsider)| TestCase::outsider(name, outsider));
         let mut outsiders: Vec<TestCase> = outsiders.collect();
         if outsiders.is_empty() || self.config.has_suites() {
             let listed = self.config.tests(&self.project.root)?;
@@ -103,4 +121,17 @@ impl Workspace {
         }
         Ok(outsiders)
     }
+}
+
+/// Refuses what is neither a file nor a directory.
+fn check_kind(path: &Path, kind: FileType) -> anyhow::Result<()> {
+    let what = match kind {
+        kind if kind.is_symlink() => "is a symbolic link",
+        kind if kind.is_file() || kind.is_dir() => return Ok(()),
+        _ => "is neither a file nor a directory",
+    };
+    bail!(
+        "{} {what}\nhint: remove it; edgewise reads and writes only in {STATE_DIRECTORY}",
+        path.display()
+    )
 }

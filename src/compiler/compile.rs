@@ -134,9 +134,9 @@ impl Compile<'_> {
         );
         unit.detail = self.settings.detail();
         let job = unit.job(self.project)?;
-        vouched::note(self.project, &unit, &job);
         let dependencies = self.work.dependencies.arguments(self.dependency_name, is_clang);
         let (preprocessed, read) = read::preprocess(self.project, &job, &dependencies)?;
+        vouched::note(self.project, &unit, &job, &preprocessed.text);
         Ok(Prepared { scratch, unit, job, preprocessed, read })
     }
 

@@ -237,8 +237,12 @@ pub fn each(arguments: &[String]) -> impl Iterator<Item = Given<'_>> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recorded<'a> {
     Kept,
-    /// Kept if this file or directory is one of the project or of the system.
+    /// Kept if this directory is one of the project or of the system.
     Place(&'a str),
+    /// The same for a file that is looked for in the directories of other options, too.
+    File(&'a str),
+    /// Kept unless it names a pipe or a device, which a source may include.
+    Macro(&'a str),
     /// Left out: it does not act on the preprocessed text.
     Dropped,
     Refused,
@@ -342,10 +346,15 @@ impl<'a> Given<'a> {
             return kept_if(word.strip_prefix("--param=").is_some_and(names_no_file));
         };
         match flag.name {
-            "-D" | "-U" | "-A" => Recorded::Kept,
-            "-I" | "-iquote" | "-isystem" | "-idirafter" | "-include" | "-imacros"
-            | "-isysroot" | "--sysroot" | "--sysroot=" => Recorded::Place(value),
-            "-Wp," => kept_if(value.split(',').all(|p| p.starts_with("-D") || p.starts_with("-U"))),
+            "-D" => Recorded::Macro(value),
+            "-U" | "-A" => Recorded::Kept,
+            "-I" | "-iquote" | "-isystem" | "-idirafter" | "-isysroot" | "--sysroot"
+            | "--sysroot=" => Recorded::Place(value),
+            "-include" | "-imacros" => Recorded::File(value),
+            "-Wp," => match value.split(',').all(|p| p.starts_with("-D") || p.starts_with("-U")) {
+                true => Recorded::Macro(value),
+                false => Recorded::Refused,
+            },
             "-x" => kept_if(matches!(value, "c" | "none")),
             "-g" => kept_if(!word.starts_with("-gen") && names_no_file(value)),
             "-gsplit-dwarf" => Recorded::Dropped,
@@ -487,12 +496,10 @@ mod tests {
             assert_eq!(recorded(&[word]), Recorded::Dropped, "{word}");
         }
         for words in [
-            &["-DX=\"a b\""][..],
-            &["-U", "X"],
+            &["-U", "X"][..],
             &["-O2"],
             &["-g3"],
             &["-Wall"],
-            &["-Wp,-D_FORTIFY_SOURCE=2"],
             &["-std=gnu11"],
             &["-fPIC"],
             &["-fno-strict-aliasing"],
@@ -508,9 +515,14 @@ mod tests {
         ] {
             assert_eq!(recorded(words), Recorded::Kept, "{words:?}");
         }
-        for words in [&["-I/etc"][..], &["-I", "/etc"], &["-include", "/etc"], &["-imacros/etc"]] {
+        for words in [&["-I/etc"][..], &["-I", "/etc"], &["-isystem", "/etc"]] {
             assert_eq!(recorded(words), Recorded::Place("/etc"), "{words:?}");
         }
+        for words in [&["-include", "/etc"][..], &["-imacros/etc"]] {
+            assert_eq!(recorded(words), Recorded::File("/etc"), "{words:?}");
+        }
+        assert_eq!(recorded(&["-DX=\"a b\""]), Recorded::Macro("X=\"a b\""));
+        assert_eq!(recorded(&["-Wp,-DX=2,-UY"]), Recorded::Macro("-DX=2,-UY"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use super::project::Project;
 use super::toolchain::Compiler;
+use super::vouched;
 use crate::bytes;
 use crate::frontend::lines::unquote;
 use crate::frontend::symbols::{self, SYMBOLS};
@@ -18,6 +19,9 @@ pub struct Job {
     /// Arguments that act on text or code.
     pub arguments: Vec<String>,
     pub source: String,
+    /// What stands for a recorded command that is run because it looks usual. Nothing is known to vouch
+    /// for it, so the files that it reads are looked at (`vouched.rs`).
+    pub recorded: Option<String>,
 }
 
 #[derive(Clone)]
@@ -50,6 +54,8 @@ pub fn preprocess(
     extra: &[String],
 ) -> Result<Preprocessed, PreprocessError> {
     let output = run(job, bytes::all(extra).into_iter())?;
+    // Its words may be those of a file that is not to be read.
+    vouched::check(project, job, &output.stdout)?;
     if !output.status.success() {
         return Err(PreprocessError::Failed(
             String::from_utf8_lossy(&output.stderr).trim_end().to_string(),

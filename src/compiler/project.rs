@@ -22,6 +22,14 @@ pub const CONFIG_FILE: &str = "edgewise.toml";
 /// Directory of everything edgewise keeps in a project.
 pub const STATE_DIRECTORY: &str = ".edgewise";
 
+/// Directories that hold no sources: a cache may bring the first, and passwords may be in the second.
+const HIDDEN: [&str; 2] = [STATE_DIRECTORY, ".git"];
+
+/// Whether a path relative to the root leads to what is no source.
+pub fn is_hidden(below: &Path) -> bool {
+    below.components().any(|part| HIDDEN.iter().any(|hidden| part.as_os_str() == *hidden))
+}
+
 const ROOT_MARK: &str = "%ROOT%";
 
 #[derive(Clone, Debug)]

@@ -90,6 +90,7 @@ impl Unit {
                 .map(|argument| project.expand_argument(argument))
                 .collect(),
             source: project.expand_argument(&self.command.source),
+            recorded: None,
         })
     }
 

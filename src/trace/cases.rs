@@ -128,7 +128,9 @@ impl Order {
         let mut at = 0;
         for line in list.split_inclusive('\n') {
             at += line.len();
-            let (before, hash) = line.strip_suffix('\n')?.split_once(' ')?;
+            // The number of the process behind it is for the runtime.
+            let mut words = line.strip_suffix('\n')?.split(' ');
+            let (before, hash) = words.next().zip(words.next())?;
             let before = match before.parse().ok()? {
                 0 => None,
                 end => Some(*ends_at.get(&end)?),

@@ -67,7 +67,7 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
         "a verdict comes after the command\nhint: `--verdict exit-status` if the exit status of \
          the command decides"
     );
-    if std::env::var_os(ENVIRONMENT).is_some() {
+    if is_part_of_a_test() {
         let error =
             Command::new(&*bytes::os(&args.command[0])).args(bytes::all(&args.command[1..])).exec();
         bail!("cannot run {}: {error}", args.command[0]);
@@ -88,11 +88,16 @@ pub fn run(args: &Args) -> anyhow::Result<i32> {
     let files = Files::scan(&workspace)?;
     let finished = recording::run_one(&workspace, &to_run)?;
     let status = finished.ran.status;
-    let outsider = listed.is_none().then_some(outsider);
+    let outsider = if listed.is_none() { outsider } else { recording::of_listed(&outsider) };
     let _lock = workspace.lock_quietly()?;
     let mut history = workspace.history()?;
     recording::record_one(&workspace, &mut history, &test, &files, finished, outsider, is_judged)?;
     Ok(crate::compiler::exit_code(status))
+}
+
+/// Whether a test or a build that is traced runs this command. An empty variable names no directory.
+fn is_part_of_a_test() -> bool {
+    std::env::var_os(ENVIRONMENT).is_some_and(|directory| !directory.is_empty())
 }
 
 /// What the harness says of a test that it traced before.
@@ -108,7 +113,7 @@ fn judge(args: &Args) -> anyhow::Result<i32> {
         }
     };
     // Part of a test of a suite, which is judged by that.
-    if std::env::var_os(ENVIRONMENT).is_some() {
+    if is_part_of_a_test() {
         return Ok(exit::OK);
     }
     let workspace = Workspace::open_without_suites()?;

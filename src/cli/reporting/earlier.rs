@@ -3,7 +3,7 @@
 
 use crate::bytes;
 use crate::cli::files;
-use crate::compiler::project::STATE_DIRECTORY;
+use crate::compiler::project::is_hidden;
 use crate::history::format::FileState;
 use crate::ids::Fingerprint;
 use std::collections::HashMap;
@@ -77,8 +77,6 @@ impl<'t> Texts<'t> {
 
 /// Directories of the system's headers, which anybody may read.
 const HEADERS: [&str; 4] = ["/usr/include", "/usr/local/include", "/usr/lib/gcc", "/usr/lib/llvm"];
-/// Parts of the project that are no sources: `.git/config` may hold passwords.
-const HIDDEN: [&str; 2] = [".git", STATE_DIRECTORY];
 
 /// Larger ones are not for reading.
 const MOST_BYTES: u64 = 20 << 20;
@@ -89,7 +87,7 @@ pub fn read(root: &Path, name: &str) -> Result<Vec<u8>, String> {
     let path = root.join(bytes::path(name)).canonicalize().map_err(|error| error.to_string())?;
     let root = root.canonicalize().map_err(|error| error.to_string())?;
     let is_of_project = match path.strip_prefix(&root) {
-        Ok(below) => !below.components().any(|part| HIDDEN.iter().any(|h| part.as_os_str() == *h)),
+        Ok(below) => !is_hidden(below),
         Err(_) => HEADERS.iter().any(|system| path.starts_with(system)),
     };
     if !is_of_project {

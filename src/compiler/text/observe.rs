@@ -7,6 +7,7 @@ use crate::compiler::inputs::prerequisites;
 use crate::compiler::named;
 use crate::compiler::preprocess::{self, Job, PreprocessError, Preprocessed};
 use crate::compiler::project::Project;
+use crate::compiler::vouched;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -62,6 +63,7 @@ pub fn observe(
         return preprocess::preprocess(project, job, &[]).map(|text| (text, None));
     }
     let text = output.stdout;
+    vouched::check(project, job, &text)?;
     // What asm takes in is no part of the text, and yet of the unit.
     let rules = rules.filter(|_| !named::takes_files(&text));
     let grounds = rules.zip(names).and_then(|(rules, names)| {
