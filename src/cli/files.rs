@@ -150,6 +150,10 @@ impl Files {
             for (name, content) in last.iter().filter(|(name, _)| is_build_description(name)) {
                 as_built.insert(name.clone(), *content);
             }
+            // What a build made, it left as it is at its end, not as it was when it began.
+            let is_made = |name: &&String| is_build_description(name) && now.contains_key(*name);
+            let made = built.descriptions_made().filter(|(name, _)| is_made(name));
+            as_built.extend(made.map(|(name, content)| (name.clone(), *content)));
             let others = then.iter().filter(|(name, _)| !is_build_description(name));
             for (name, content) in others.filter(|(name, _)| is_input(name)) {
                 as_built.insert(name.clone(), *content);
