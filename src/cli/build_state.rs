@@ -351,7 +351,7 @@ impl BuildState {
         let mut others = BTreeSet::new();
         for (path, used) in &uses.files {
             let name = relative(root, path);
-            if path == root {
+            if path == root || used.is_only_appended_to() {
                 continue;
             }
             if used.described && !path.is_dir() {
