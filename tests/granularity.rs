@@ -261,3 +261,18 @@ fn a_program_that_had_no_runtime_when_the_test_was_recorded() {
     project.ok(&["build"]);
     assert_eq!(project.select_json(&["--from-build"])["selected"].as_array().unwrap().len(), 1);
 }
+
+/// gcc evaluates arguments from right to left. A test whose log shows it says what to do.
+#[test]
+fn a_path_build_says_why_steps_are_no_edges() {
+    let source = "#include <stdio.h>\n\
+        int main(int c, char **v) { printf(\"%s %s\\n\", c > 1 ? v[1] : \"a\", c > 2 ? v[2] : \"b\"); return 0; }\n";
+    let project = Project::of_source(source, &[("a", "")]);
+    project.ok(&["build", "--granularity", "path"]);
+    project.ok(&["run"]);
+    let output = project.edgewise(&["select"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    for part in ["gcc evaluates arguments", "vfork", "build with clang", "granularity `path`"] {
+        assert!(said.contains(part), "{said}");
+    }
+}

@@ -30,6 +30,7 @@ mod kills;
 mod labels;
 mod large;
 mod lasting;
+mod lasting_outputs;
 mod layers;
 mod lazy;
 mod libraries_names;

@@ -114,3 +114,44 @@ fn globals_that_are_restored() {
 fn globals_that_are_restored_in_static_programs() {
     every_way("-static");
 }
+
+/// Protects all of its writable segments, then goes on.
+const SEALED: &str = r#"
+#define _GNU_SOURCE
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static int between(int n) { if (n > 1) return n * 2; return n; }
+static int seal(struct dl_phdr_info *info, size_t size, void *data)
+{
+    if (*info->dlpi_name)
+        return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && p->p_flags & PF_W) {
+            long first = (info->dlpi_addr + p->p_vaddr) & ~4095L;
+            long end = (info->dlpi_addr + p->p_vaddr + p->p_memsz + 4095) & ~4095L;
+            mprotect((void *)first, end - first, PROT_READ);
+        }
+    }
+    return 1;
+}
+int main(void) { dl_iterate_phdr(seal, 0); _exit(between(3) != 6); }
+"#;
+
+#[test]
+fn a_program_that_protects_its_variables_runs_outside_of_a_test() {
+    for flags in ["", "-no-pie"] {
+        let project = Project::empty();
+        project.write_config();
+        project.write("tests.list", "a ./prog\n");
+        let command = format!("$(CC) -w -O1 -Wl,-z,now {flags} -o prog main.c");
+        project.write("Makefile", &format!("prog: main.c\n\t{command}\n"));
+        project.write("main.c", SEALED);
+        project.record();
+        assert!(project.selected().is_empty(), "{flags}");
+        let status =
+            std::process::Command::new(project.path("prog")).env_remove("EDGEWISE_TRACE").status();
+        assert!(status.unwrap().success(), "{flags}");
+    }
+}

@@ -5,6 +5,8 @@ static void ask_at(int at, const char *path, int flags)
 {
     if ((uintptr_t)path >= 4096 && *path)
         note_looked_for(at, path, flags & AT_SYMLINK_NOFOLLOW ? NO_FOLLOW : FOLLOW);
+    else
+        look_at_opened(at);
 }
 
 #define ASK(name, follow, parameters, arguments)     \
@@ -114,3 +116,39 @@ WRAP(int, utmpxname, const char *path)
     note(EDGEWISE_READ, HERE, path, FOLLOW);
     return CALL(-1, utmpxname, path);
 }
+
+extern int fileno(void *file) __attribute__((weak));
+
+static void look_at_stream(void *file)
+{
+    int error = get_errno();
+
+    if (fileno && file)
+        look_at_opened(fileno(file));
+    set_errno(error);
+}
+
+/* What tells how long an open file is. */
+#define ASK_OPENED(type, name, parameters, arguments)  \
+    WRAP(type, name, parameters)                        \
+    {                                                   \
+        look_at_opened(fd);                             \
+        return CALL(-1, name, arguments);               \
+    }
+#define ASK_STREAM(type, name, parameters, arguments)  \
+    WRAP(type, name, parameters)                        \
+    {                                                   \
+        look_at_stream(file);                           \
+        return CALL(-1, name, arguments);               \
+    }
+ASK_OPENED(int, fstat, LIST(int fd, void *status), LIST(fd, status))
+ASK_OPENED(int, fstat64, LIST(int fd, void *status), LIST(fd, status))
+ASK_OPENED(int, __fxstat, LIST(int version, int fd, void *status), LIST(version, fd, status))
+ASK_OPENED(int, __fxstat64, LIST(int version, int fd, void *status), LIST(version, fd, status))
+ASK_OPENED(long, lseek, LIST(int fd, long offset, int whence), LIST(fd, offset, whence))
+ASK_OPENED(long, lseek64, LIST(int fd, long offset, int whence), LIST(fd, offset, whence))
+ASK_STREAM(long, ftell, LIST(void *file), LIST(file))
+ASK_STREAM(long, ftello, LIST(void *file), LIST(file))
+ASK_STREAM(long, ftello64, LIST(void *file), LIST(file))
+ASK_STREAM(int, fgetpos, LIST(void *file, void *position), LIST(file, position))
+ASK_STREAM(int, fgetpos64, LIST(void *file, void *position), LIST(file, position))

@@ -120,6 +120,36 @@ static void note_change(int succeeded, int at, const char *path, int follow)
     note(succeeded ? EDGEWISE_WRITTEN : EDGEWISE_LOOKED_FOR, at, path, follow);
 }
 
+/* Stands in the table for any file that was opened to append to it, by any process of the test. */
+#define SOME_APPENDED 0x617070656e646564u
+
+/* Behind a call that opens a file to append to it. */
+static void note_append(int succeeded, int at, const char *path, int follow)
+{
+    set_noted(SOME_APPENDED);
+    note(succeeded ? EDGEWISE_APPENDED : EDGEWISE_LOOKED_FOR, at, path, follow);
+}
+
+/* Before a call that tells how long an open file is, or where its end is: one that was opened to append to it
+ * is read by that. */
+static void look_at_opened(int fd)
+{
+    struct stat status;
+    long flags;
+
+    if (!is_on() || !is_noted(SOME_APPENDED))
+        return;
+    if (confined) {
+        mark("a process that has confined itself asks how long a file is");
+        return;
+    }
+    flags = sys(SYS_fcntl, fd, F_GETFL);
+    /* make says of pipes, too, that they are appended to. */
+    if (flags >= 0 && (flags & (O_ACCMODE | O_APPEND)) == (O_WRONLY | O_APPEND) &&
+        !sys(SYS_fstat, fd, &status) && (status.st_mode & S_IFMT) == S_IFREG)
+        note(EDGEWISE_READ, fd, "", FOLLOW);
+}
+
 /* Paths that were looked at lead elsewhere from now on. */
 static void links_change(void)
 {

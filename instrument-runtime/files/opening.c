@@ -1,6 +1,7 @@
 /* Functions that open files. */
 
-enum opening { READS, MAKES, CHANGES }; /* what is in the file counts, does not, or counts and is changed */
+/* What is in the file counts, does not, counts and is changed, or is only added to. */
+enum opening { READS, MAKES, CHANGES, APPENDS };
 
 struct opened {
     enum opening how;
@@ -16,7 +17,7 @@ static int is_there(int at, const char *path)
 __attribute__((noinline)) static struct opened before_open(int at, const char *path, int flags)
 {
     struct opened opened = {READS, FOLLOW, 0};
-    int makes = flags & O_CREAT;
+    int makes = flags & O_CREAT, appends;
 
     if ((uintptr_t)path < 4096 || !is_on() || is_of_system(path))
         return opened;
@@ -24,12 +25,16 @@ __attribute__((noinline)) static struct opened before_open(int at, const char *p
         opened.follow = NO_FOLLOW;
     if ((flags & O_TMPFILE) == O_TMPFILE)
         makes = flags = 0; /* in a directory, without a name */
+    appends = makes && (flags & (O_ACCMODE | O_APPEND | O_EXCL)) == (O_WRONLY | O_APPEND);
     if (flags & O_TRUNC || (makes && (flags & O_EXCL || !is_there(at, path))))
         opened.how = MAKES;
+    else if (appends)
+        opened.how = APPENDS;
     else if ((flags & O_ACCMODE) != O_RDONLY)
         opened.how = CHANGES; /* what is not overwritten stays */
-    /* Where it is not emptied in any case, it makes a difference whether it was there. */
-    if (opened.how != MAKES || !makes || !(flags & O_TRUNC) || flags & O_EXCL)
+    /* Where it is neither emptied nor added to in any case, it makes a difference whether it was there. What else
+     * shows what was in it is seen by look_at_opened. */
+    if (!appends && (opened.how != MAKES || !makes || !(flags & O_TRUNC) || flags & O_EXCL))
         opened.known = note(EDGEWISE_LOOKED_FOR, at, path, opened.follow);
     return opened;
 }
@@ -54,6 +59,11 @@ __attribute__((noinline)) static void after_open(struct opened opened, int succe
     if (opened.how == MAKES) {
         if ((uintptr_t)path >= 4096 && is_on())
             note_change(succeeded, at, path, opened.follow);
+        return;
+    }
+    if (opened.how == APPENDS) {
+        if (is_on())
+            note_append(succeeded, at, path, opened.follow);
         return;
     }
     if (!succeeded || (flags & O_PATH) == O_PATH)

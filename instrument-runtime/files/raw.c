@@ -53,6 +53,9 @@ static int before_call(long number, long a, long b, long c, long d, long e)
     case SYS_lgetxattr: case SYS_lsetxattr: case SYS_llistxattr: case SYS_lremovexattr:
         note_looked_for(HERE, P(a), NO_FOLLOW);
         break;
+    case SYS_fstat: case SYS_lseek:
+        look_at_opened((int)a);
+        break;
     case SYS_inotify_add_watch:
         note_looked_for(HERE, P(b), FOLLOW);
         break;

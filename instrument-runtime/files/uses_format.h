@@ -32,6 +32,9 @@
  * text is its device and its inode in decimal, with a space between. */
 #define EDGEWISE_SEVERAL_NAMES 14
 
+/* Opened only to append to it: nothing of it is read, unless another use says so. */
+#define EDGEWISE_APPENDED 15
+
 /* What became of processes. A program that is executed has to say EDGEWISE_LOADED afterwards: one that does
  * not is not seen, for whatever reason. */
 #define EDGEWISE_EXEC 16     /* program, NUL, why it may not be seen */

@@ -102,6 +102,9 @@ pub struct BuildState {
     /// Build descriptions that builds made, as the programs know them: a makefile of configure.
     #[serde(default)]
     pub configured: Option<FileState>,
+    /// The same of CMake, ninja and Meson, as the last build that succeeded left them.
+    #[serde(default)]
+    pub made_by_tools: FileState,
     /// Why there may be more inputs, if so: of one build, until everything is made anew by builds
     /// whose inputs are known.
     #[serde(default = "before_uses")]
@@ -215,6 +218,12 @@ impl BuildState {
             .collect()
     }
 
+    /// Build descriptions that builds made, and what they were when the programs were made.
+    pub fn descriptions_made(&self) -> impl Iterator<Item = (&String, &Fingerprint)> {
+        let made = self.configured.iter().flatten().chain(&self.made_by_tools);
+        made.filter(|(name, _)| self.outputs.contains(*name))
+    }
+
     /// Build descriptions that are others than those by which programs were made: somebody
     /// configured again.
     pub fn reconfigured(&self, root: &Path) -> impl Iterator<Item = String> {
@@ -258,6 +267,12 @@ impl BuildState {
                 self.contents_made.insert(name, content);
             }
         }
+        let is_by_tool =
+            |name: &&String| files::is_build_description(name) && files::is_tracked(root, name);
+        let made = self.outputs.iter().filter(is_by_tool).filter_map(|name| {
+            Some((name.clone(), files::content_unless_built(&root.join(bytes::path(name)))?))
+        });
+        self.made_by_tools = made.collect();
         if extent == Contents::All {
             let made = self.contents_made.iter_mut();
             for (name, known) in made {
@@ -336,7 +351,7 @@ impl BuildState {
         let mut others = BTreeSet::new();
         for (path, used) in &uses.files {
             let name = relative(root, path);
-            if path == root {
+            if path == root || used.is_only_appended_to() {
                 continue;
             }
             if used.described && !path.is_dir() {

@@ -6,15 +6,15 @@ use super::git;
 use super::lookups::Lookups;
 use super::workspace::Workspace;
 use crate::bytes;
+use crate::compiler::linked;
 use crate::compiler::project::{CONFIG_FILE, STATE_DIRECTORY, relative};
 use crate::compiler::text::stamp::{Moment, Stamp};
 use crate::history::format::FileState;
 use crate::ids::{Fingerprint, FpHasher};
-use crate::instrument::RECORD_SECTION;
 use crate::trace::uses::SKIPPED;
 use globset::GlobSet;
 use object::read::archive::ArchiveFile;
-use object::{Object, ObjectKind, ObjectSection};
+use object::{Object, ObjectKind};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -150,6 +150,10 @@ impl Files {
             for (name, content) in last.iter().filter(|(name, _)| is_build_description(name)) {
                 as_built.insert(name.clone(), *content);
             }
+            // What a build made, it left as it is at its end, not as it was when it began.
+            let is_made = |name: &&String| is_build_description(name) && now.contains_key(*name);
+            let made = built.descriptions_made().filter(|(name, _)| is_made(name));
+            as_built.extend(made.map(|(name, content)| (name.clone(), *content)));
             let others = then.iter().filter(|(name, _)| !is_build_description(name));
             for (name, content) in others.filter(|(name, _)| is_input(name)) {
                 as_built.insert(name.clone(), *content);
@@ -453,7 +457,9 @@ enum Built {
 fn built_kind(path: &Path, bytes: &[u8]) -> Option<Built> {
     if bytes.starts_with(b"\x7fELF") {
         let file = object::File::parse(bytes).ok()?;
-        file.section_by_name(RECORD_SECTION).filter(|section| section.size() > 0)?;
+        if !linked::has_records(&file) {
+            return None;
+        }
         let is_part = file.kind() == ObjectKind::Relocatable;
         return Some(if is_part { Built::Part } else { Built::Whole });
     }

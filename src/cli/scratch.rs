@@ -8,7 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use tempfile::TempDir;
 
-const PREFIX: &str = "edgewise-run";
+/// Hidden, so that a test which removes `"$TMPDIR"/*` leaves it.
+const PREFIX: &str = ".edgewise-run";
 /// Files here are in memory.
 const MEMORY: &str = "/dev/shm";
 /// With less room than this, traces are better off on a disk.

@@ -64,7 +64,9 @@ pub const FLAGS: &[Flag] = &[
     flag("--help", Joined, Untouched),
     flag("--param", Separate, Code),
     flag("--print", Joined, Untouched),
+    flag("--save-stats", Joined, SideFiles),
     flag("--save-temps", Joined, Untouched),
+    flag("--serialize-diagnostics", Separate, Harmless),
     flag("--sysroot", Separate, Code),
     flag("--sysroot=", Joined, Code),
     flag("--target-help", Alone, Untouched),
@@ -165,7 +167,9 @@ pub const FLAGS: &[Flag] = &[
     flag("-r", Alone, Link),
     flag("-rdynamic", Alone, Link),
     flag("-s", Alone, Link),
+    flag("-save-stats", Joined, SideFiles),
     flag("-save-temps", Joined, Untouched),
+    flag("-serialize-diagnostics", Separate, Harmless),
     flag("-shared", Alone, Link),
     flag("-shared-libgcc", Alone, Link),
     flag("-specs", Separate, Untouched),
@@ -258,7 +262,6 @@ const REFUSED_CODE: &[&str] = &[
     "embed",
     "memory-profile",
     "module",
-    "optimization-record",
     "pass-plugin",
     "pch",
     "plugin",
@@ -275,6 +278,7 @@ const REPORTS: &[&str] = &[
     "diagnostics-",
     "dump-",
     "opt-info",
+    "optimization-record-",
     "save-optimization-record",
     "stack-usage",
     "time-",
@@ -357,7 +361,11 @@ impl<'a> Given<'a> {
             },
             "-x" => kept_if(matches!(value, "c" | "none")),
             "-g" => kept_if(!word.starts_with("-gen") && names_no_file(value)),
-            "-gsplit-dwarf" => Recorded::Dropped,
+            "-gsplit-dwarf"
+            | "-save-stats"
+            | "--save-stats"
+            | "-serialize-diagnostics"
+            | "--serialize-diagnostics" => Recorded::Dropped,
             "--coverage" | "-ftest-coverage" => Recorded::Kept,
             "-fprofile-" => match value.split_once('=') {
                 Some((_, place)) => Recorded::Place(place),

@@ -2,6 +2,7 @@
 
 use super::flags::{self, Effect, Given};
 use super::toolchain::Compiler;
+use super::written::Reads;
 use crate::bytes;
 use std::path::Path;
 use std::process::Stdio;
@@ -27,7 +28,8 @@ pub fn of_command(
         .ok()?;
     let listed = || prerequisites(&bytes::to_text(&output.stdout));
     let mut inputs = output.status.success().then(listed)?;
-    let parts = without_products(arguments).into_iter().flat_map(|word| word.split([',', '=']));
+    let mut reads = Reads::of_compile();
+    let parts = without_products(arguments).into_iter().flat_map(|word| reads.parts(word));
     inputs
         .extend(parts.filter(|part| directory.join(bytes::path(part)).is_file()).map(String::from));
     inputs.sort();

@@ -8,6 +8,7 @@ use super::plan::Work;
 use super::project::Project;
 use super::runtime::Linker;
 use super::toolchain::{self, Compiler};
+use super::written::Reads;
 use super::{linker_words, made, response, runtime};
 use crate::bytes;
 use crate::cfg::format::LinkRecord;
@@ -301,7 +302,7 @@ impl Link<'_> {
             .iter()
             .map(|(source, _)| self.directory.join(bytes::path(source)))
             .collect();
-        let mut todo: VecDeque<Named> = self.files_named(words).into();
+        let mut todo: VecDeque<Named> = self.files_named(words, Reads::of_link()).into();
         while let Some(Named { file, is_list, taken }) = todo.pop_front() {
             if !seen.insert(file.clone()) {
                 continue;
@@ -320,7 +321,7 @@ impl Link<'_> {
                         c.is_whitespace() || matches!(c, '(' | ')' | ',' | ';' | '"')
                     });
                     let parts: Vec<String> = parts.map(String::from).collect();
-                    todo.extend(self.files_named(&parts));
+                    todo.extend(self.files_named(&parts, Reads::of_text()));
                 }
                 Err(_) => found.inputs.push((name, Fingerprint::default())),
             }
@@ -330,11 +331,12 @@ impl Link<'_> {
 
     /// Existing files that words of the linker name: the word itself, a library found by its
     /// name, or a part of it such as `--version-script=FILE`.
-    fn files_named(&self, words: &[String]) -> Vec<Named> {
+    fn files_named(&self, words: &[String], mut reads: Reads) -> Vec<Named> {
         let mut files = Vec::new();
         let mut before = "";
         let mut modes = vec![None];
         for word in words {
+            let parts = reads.parts(word);
             linker_words::follow(word, &mut modes);
             let taken = modes.last().copied().flatten();
             let is_list = linker_words::is_list(before, word);
@@ -349,8 +351,8 @@ impl Link<'_> {
                 files.extend(file.map(|file| Named { file, is_list: false, taken }));
                 continue;
             }
-            let parts = word.split([',', '=']).chain(word.strip_prefix("-T"));
-            let parts = parts.filter(|part| !part.is_empty());
+            let script = word.strip_prefix("-T").filter(|script| !script.is_empty());
+            let parts = parts.into_iter().chain(script);
             let found = parts.filter_map(|part| self.find(part));
             files.extend(found.map(|file| Named { file, is_list, taken }));
         }

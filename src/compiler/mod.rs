@@ -27,6 +27,7 @@ pub mod toolchain;
 mod trial;
 pub mod unit;
 pub mod vouched;
+mod written;
 
 use crate::bytes;
 use anyhow::Context;

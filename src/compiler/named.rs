@@ -3,6 +3,7 @@
 
 use super::plan::Argument;
 use super::preprocess::Job;
+use super::written::{self, Reads};
 use crate::bytes;
 use crate::ids::{Fingerprint, FpHasher};
 use memchr::memmem;
@@ -10,8 +11,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Flags that read profiles, which need not be named, as they begin.
-const PROFILES: &[&str] = &["-fauto-profile", "-fbranch-probabilities", "-fprofile-"];
 const PROFILE_EXTENSIONS: &[&str] = &["afdo", "gcda", "profdata"];
 
 /// What a directory given by `-B` may hold of the compiler.
@@ -20,14 +19,15 @@ const TOOLS: &[&str] = &["as", "cc1", "collect2", "ld", "specs"];
 /// Adds the content of all such files. `code` are the arguments that act on code.
 pub fn add(hasher: &mut FpHasher, job: &Job, code: &[Argument], object: &Path, text: &[u8]) {
     let words = || code.iter().flat_map(|argument| &argument.words);
-    for part in words().flat_map(|word| word.split([',', '='])).filter(|part| !part.is_empty()) {
+    let mut reads = Reads::of_compile();
+    for part in words().flat_map(|word| reads.parts(word)) {
         add_file(hasher, &job.directory.join(bytes::path(part)));
     }
     for directory in words().filter_map(|word| word.strip_prefix("-B")) {
         let directory = job.directory.join(bytes::path(directory));
         TOOLS.iter().for_each(|tool| add_file(hasher, &directory.join(tool)));
     }
-    if words().any(|word| PROFILES.iter().any(|flag| word.starts_with(flag))) {
+    if words().any(|word| written::reads_profiles(word)) {
         let named = words()
             .flat_map(|word| word.split('='))
             .map(|part| job.directory.join(bytes::path(part)));

@@ -450,7 +450,11 @@ impl Collector {
             let Some(row) = trace.rows.get(id) else { continue };
             let walked = trace.walked.entry(*id).or_default();
             if let Some(violation) = walked.violations.first() {
-                return Err(format!("a step that is no edge: {violation}"));
+                return Err(format!(
+                    "the log of granularity `path` has a step that is no edge ({violation}): gcc \
+                     evaluates arguments and operands from right to left, or the process called \
+                     vfork; build with clang, or without granularity `path`"
+                ));
             }
             let (compared, wrong) = walked.compare(*unit, row);
             walked.compared = compared;

@@ -39,6 +39,7 @@ const TOLD: u16 = 11;
 const PATTERN: u16 = 12;
 const PATTERN_OF_MAKE: u16 = 13;
 const SEVERAL_NAMES: u16 = 14;
+const APPENDED: u16 = 15;
 const EXEC: u16 = 16;
 const SPAWN: u16 = 17;
 const SPAWNED: u16 = 18;
@@ -140,6 +141,14 @@ pub enum First {
     Input,
     /// It comes from the test itself.
     Output,
+}
+
+impl Use {
+    /// Whether it was written, and nothing of what was there before was seen or replaced.
+    pub fn is_only_appended_to(&self) -> bool {
+        let is_seen = self.read || self.looked_for || self.listed || self.executed;
+        self.written && !self.made && !is_seen && self.first == First::Input
+    }
 }
 
 /// How much a log holds before it takes the slow way.
@@ -355,7 +364,7 @@ fn parse(Log { head, records }: &Log, more: &[u8], first: Option<u32>) -> Option
         };
         let path = Path::new(OsStr::from_bytes(path));
         let Ok(inside) = path.strip_prefix(real) else { continue };
-        if !(READ..=PATTERN_OF_MAKE).contains(&record.kind) {
+        if !(READ..=PATTERN_OF_MAKE).contains(&record.kind) && record.kind != APPENDED {
             continue;
         }
         uses.asks_git |= asks_git(inside, record.kind, || shown.join(inside).exists());
@@ -433,7 +442,7 @@ fn with_identity(root: &Path, wanted: &BTreeSet<Identity>) -> Vec<PathBuf> {
 fn asks_git(inside: &Path, kind: u16, is_there: impl Fn() -> bool) -> bool {
     let Ok(below) = inside.strip_prefix(GIT) else { return false };
     match kind {
-        WRITTEN => false,
+        WRITTEN | APPENDED => false,
         LOOKED_FOR | SOUGHT if below.as_os_str().is_empty() => !is_there(),
         _ => true,
     }
@@ -452,6 +461,8 @@ fn note(files: &mut BTreeMap<PathBuf, Use>, path: PathBuf, kind: u16) {
             used.made |= !used.read && !used.executed;
             used.written = true;
         }
+        // What was in it before is still there for who reads it later.
+        APPENDED => used.written = true,
         LOOKED_FOR => (used.looked_for, used.looked_for_by_others) = (true, true),
         SOUGHT => used.looked_for = true,
         LISTED => (used.listed, used.searched) = (true, true),
