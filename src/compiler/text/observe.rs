@@ -5,6 +5,7 @@ use super::stamp::{Identity, Moment, Stamp};
 use crate::bytes;
 use crate::compiler::inputs::prerequisites;
 use crate::compiler::named;
+use crate::compiler::options;
 use crate::compiler::preprocess::{self, Job, PreprocessError, Preprocessed};
 use crate::compiler::project::Project;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -62,6 +63,9 @@ pub fn observe(
         return preprocess::preprocess(project, job, &[]).map(|text| (text, None));
     }
     let text = output.stdout;
+    if options::may_choose_otherwise(job, &text) {
+        return Err(PreprocessError::Options);
+    }
     // What asm takes in is no part of the text, and yet of the unit.
     let rules = rules.filter(|_| !named::takes_files(&text));
     let grounds = rules.zip(names).and_then(|(rules, names)| {
