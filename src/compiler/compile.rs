@@ -132,6 +132,7 @@ impl Compile<'_> {
             self.source,
             self.object_name,
         );
+        unit.search_of_environment(self.project, self.directory);
         unit.detail = self.settings.detail();
         let job = unit.job(self.project)?;
         vouched::note(self.project, &unit, &job);
@@ -239,7 +240,7 @@ impl Compile<'_> {
         fs_err::write(&input, text)?;
         let output = end_with_us(&mut self.compiler.command())
             .current_dir(self.directory)
-            .args(bytes::all(self.work.common_words()))
+            .args(bytes::all(self.work.words_for_text()))
             .args(aside)
             .arg("-c")
             .arg("-o")
