@@ -513,8 +513,13 @@ fn edits_show_if_and_only_if_they_mean_something() {
                 }
                 let known = Known::of_analysis(&old);
                 let system = |file: &str| file.starts_with('/');
-                let mut tree =
-                    frontend::analyse_unknown(&other.text, None, &system, &known.bodies());
+                let mut tree = frontend::analyse_unknown(
+                    &other.text,
+                    None,
+                    &system,
+                    frontend::Assembler::Plain,
+                    &known.bodies(),
+                );
                 if let Some(quick) = unit::analyse_unknown(&mut tree, &FxHashMap::default(), &known)
                 {
                     assert_alike(&in_full(&quick), &in_full(&new), &told);

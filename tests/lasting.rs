@@ -242,3 +242,28 @@ fn a_test_of_a_program_whose_source_is_gone_stays_selected() {
     assert!(names.iter().any(|name| name.ends_with("two")), "{selected}");
     assert!(!names.iter().any(|name| name.ends_with("one")), "{selected}");
 }
+
+/// When a unit was compiled is no edit, wherever the program keeps it.
+#[test]
+fn the_time_of_a_compile() {
+    let main = |declarations: &str, body: &str| {
+        format!(
+            "#include <stdio.h>\n{declarations}\nint main(int argc, char **argv)\n{{\n    (void)argv;\n    \
+             if (argc > 1)\n        {body}\n    return 0;\n}}\n"
+        )
+    };
+    let built = "const char *const built = __DATE__ \" \" __TIME__;";
+    let kept = main(built, "printf(\"%d\\n\", built[0] != 0);");
+    let inside = main("", "puts(__TIME__ __TIMESTAMP__);");
+    let local = main("", "{ static const char when[] = __TIME__; puts(when); }");
+    for source in [kept, inside, local] {
+        let project = Project::of_source(&source, &[("zero", ""), ("one", "1")]);
+        project.record();
+        std::thread::sleep(Duration::from_millis(1100));
+        let (_, said) = project.says(&["select"]);
+        assert!(!said.contains("t/") && !said.contains("number"), "{said}");
+        assert!(project.selected().is_empty());
+        project.edit("main.c", "argc > 1", "argc > 2");
+        assert_eq!(project.selected().len(), 2);
+    }
+}

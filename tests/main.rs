@@ -47,6 +47,7 @@ mod misses_lookups;
 mod misses_names;
 mod misses_saved;
 mod misses_stale;
+mod misses_text;
 mod misses_weak;
 mod not_c;
 mod not_parsed;

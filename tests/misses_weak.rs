@@ -234,3 +234,80 @@ fn links_that_an_edit_does_not_change() {
     miss.project.edit("b.c", "{ return n; }", "{ int puts(const char *); return puts(\"x\"); }");
     assert!(miss.project.selected().is_empty(), "the C library is there already");
 }
+
+const IDLE: &str = "int f(int), opt(int);\nint b(int n) { return f(n); }\n";
+
+/// Edits that make a mention of `opt` a reference of the object, and back.
+#[track_caller]
+fn idle(code: &str, from: &str, to: &str) {
+    for (from, to) in [(from, to), (to, from)] {
+        let b = format!("{IDLE}{}\n", code.replace("@", from));
+        let miss = program(WEAK, &b, &[]);
+        let edited = format!("{IDLE}{}\n", code.replace("@", to));
+        miss.project.write("b.c", &edited);
+        miss.expect(ALL);
+    }
+}
+
+#[test]
+fn a_reference_behind_a_constant() {
+    idle("int unused(int n) { if (@) return opt(n); return n; }", "0", "1");
+    let code =
+        "static const int debug = @; int unused(int n) { if (debug) return opt(n); return n; }";
+    idle(code, "0", "1");
+    idle("enum { debug = @ }; int unused(int n) { if (debug) return opt(n); return n; }", "0", "1");
+}
+
+#[test]
+fn a_reference_that_is_not_evaluated() {
+    idle("int unused(int n) { return @; }", "sizeof(opt(n))", "opt(n)");
+}
+
+#[test]
+fn a_reference_of_a_function_that_is_not_used() {
+    let code = "static inline int helper(int n) { return opt(n); } int unused(int n) { return @; }";
+    idle(code, "n", "helper(n)");
+    let code = "inline int helper(int n) { return opt(n); } int unused(int n) { return @; }";
+    idle(code, "n", "helper(n)");
+    idle("@static int helper(int n) { return opt(n); }", "", "__attribute__((used)) ");
+    idle("@inline int helper(int n) { return opt(n); }", "", "extern ");
+}
+
+#[test]
+fn a_reference_of_a_variable_that_is_not_used() {
+    idle("static int (*t)(int) = opt; int unused(int n) { return @; }", "n", "t(n)");
+}
+
+#[test]
+fn a_reference_that_no_way_leads_to() {
+    idle("int unused(int n) { @return 1; return opt(n); }", "", "if (n > 3) ");
+}
+
+/// A member of an archive that was linked of two units.
+#[test]
+fn a_member_of_several_units() {
+    for tool in ["ld -r", "$(CC) -nostdlib -r"] {
+        let makefile = format!(
+            "prog: main.o libx.a\n\t$(CC) -o prog main.o -L. -lx\nlibx.a: x1.o more.o\n\t{tool} -o all.o x1.o more.o\n\t\
+             rm -f $@; ar rcs $@ all.o\n%.o: %.c\n\t$(CC) -w -O1 -c -o $@ $<\n"
+        );
+        let ctor =
+            "extern int mode;\n__attribute__((constructor)) static void c(void) { mode = 7; }\n";
+        let opt = "int opt(int n) { return n + 40; }\n";
+        let main = |more: &str, body: &str| {
+            main_with(&format!("int f(int);\nint unused(int n) {{ return f(n); }}\n{more}"), body)
+        };
+        let by_itself = main("int mode;", "printf(\"%d\\n\", mode);");
+        let weakly =
+            main("int opt(int) __attribute__((weak));", "printf(\"%d\\n\", opt ? opt(a) : -1);");
+        for (main, more) in [(by_itself, ctor), (weakly, opt)] {
+            let miss = Miss::new(&[
+                ("Makefile", &makefile),
+                ("main.c", &main),
+                ("x1.c", X1),
+                ("more.c", more),
+            ]);
+            miss.edit("main.c", "return f(n)", "return n", ALL);
+        }
+    }
+}

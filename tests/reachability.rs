@@ -66,6 +66,7 @@ fn node(kind: NodeKind, text: u8) -> Node {
         text: String::new(),
         calls: Vec::new(),
         calls_are_certain: true,
+        calls_in_full: Vec::new(),
         calls_pointer: false,
         mentions: Vec::new(),
         logged: Logged::Not,

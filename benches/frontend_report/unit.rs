@@ -136,7 +136,13 @@ impl<'a> Look<'a> {
         let symbolic = text.symbolic.as_deref();
         let symbolic = symbolic.map(|text| Symbolic { text, root: root.as_ref() });
         let is_system = |file: &str| self.is_system(file);
-        frontend::analyse_unknown(&text.text, symbolic.as_ref(), &is_system, known)
+        frontend::analyse_unknown(
+            &text.text,
+            symbolic.as_ref(),
+            &is_system,
+            frontend::Assembler::Plain,
+            known,
+        )
     }
 
     fn procedure(&self, name: &str, file: &str, line: u32) -> Procedure {

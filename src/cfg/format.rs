@@ -26,7 +26,7 @@ use std::io::Read;
 
 /// Any change to the types below or to how labels are made raises this: a
 /// record of another version cannot be compared with ours.
-pub const VERSION: u32 = 10;
+pub const VERSION: u32 = 11;
 const UNIT_MAGIC: &[u8; 8] = b"EDGWUNIT";
 const LINK_MAGIC: &[u8; 8] = b"EDGWLINK";
 const HEADER: usize = 20;
@@ -259,6 +259,8 @@ pub struct Node {
     pub calls: Vec<u32>,
     /// The calls are sure to run if the node does.
     pub calls_are_certain: bool,
+    /// Those of them that may have run without a trace: all of it counts as run.
+    pub calls_in_full: Vec<u32>,
     /// It calls through a pointer.
     pub calls_pointer: bool,
     /// Names mentioned, as indices into the symbols, sorted.
@@ -357,10 +359,10 @@ impl Graph {
         nodes >= 2
             && self.edges.iter().all(|e| e.from.ix() < nodes && e.to.ix() < nodes)
             && self.edges.is_sorted_by_key(|e| e.from)
-            && self
-                .nodes
-                .iter()
-                .all(|n| n.calls.iter().chain(&n.mentions).all(|s| (*s as usize) < symbols))
+            && self.nodes.iter().all(|node| {
+                let mut named = node.calls.iter().chain(&node.calls_in_full).chain(&node.mentions);
+                named.all(|symbol| (*symbol as usize) < symbols)
+            })
     }
 }
 

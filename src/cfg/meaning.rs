@@ -7,6 +7,7 @@ use super::forms::Forms;
 use super::pragmas::Pragmas;
 use crate::frontend::lex::Kind;
 use crate::frontend::names::{Name, kw};
+use crate::frontend::symbols::LINE;
 use crate::frontend::tree::*;
 use crate::ids::{DeclId, Fingerprint, FpHasher, Mark};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -177,7 +178,7 @@ impl<'a, 't> Meanings<'a, 't> {
                         {
                             continue;
                         }
-                        hasher.bytes(self.tree.token_text(token));
+                        self.hash_text(token, Lines::True, hasher);
                         self.hash_doubt(token, hasher);
                         self.hash_place(token, Lines::True, hasher);
                         match self.tree.refs.get(token) {
@@ -368,8 +369,6 @@ impl<'a, 't> Meanings<'a, 't> {
     }
 
     fn hash_tokens(&self, range: Range, lines: Lines, hasher: &mut FpHasher) {
-        let symbols = (lines == Lines::Symbolic && !self.tree.symbols.is_empty())
-            .then_some(&self.tree.symbols);
         for token in range.start..range.end {
             self.hash_doubt(token, hasher);
             self.hash_place(token, lines, hasher);
@@ -387,10 +386,18 @@ impl<'a, 't> Meanings<'a, 't> {
                 }
                 Ref::None => {}
             }
-            match symbols.and_then(|symbols| symbols.get(&token)) {
-                Some(symbol) => hasher.str(symbol),
-                None => hasher.bytes(self.tree.token_text(token)),
-            }
+            self.hash_text(token, lines, hasher);
+        }
+    }
+
+    /// What a token says. When a unit is compiled, and where the project lies, does not count: only numbers
+    /// of lines may count as they are.
+    fn hash_text(&self, token: u32, lines: Lines, hasher: &mut FpHasher) {
+        let symbols = Some(&self.tree.symbols).filter(|symbols| !symbols.is_empty());
+        let symbol = symbols.and_then(|symbols| symbols.get(&token));
+        match symbol.filter(|symbol| lines == Lines::Symbolic || *symbol != LINE) {
+            Some(symbol) => hasher.str(symbol),
+            None => hasher.bytes(self.tree.token_text(token)),
         }
     }
 

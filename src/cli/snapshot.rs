@@ -96,7 +96,7 @@ impl Renew<'_> {
     ) -> Result<(Arc<UnitVersion>, Noted), String> {
         let source = &old.index.key.source;
         let explain = |error: PreprocessError| {
-            if matches!(error, PreprocessError::Refused(_)) {
+            if matches!(error, PreprocessError::Refused(_) | PreprocessError::Options) {
                 return format!("{source} is not compared: {error}");
             }
             let error = error.to_string();

@@ -133,6 +133,7 @@ impl Compile<'_> {
             self.source,
             self.object_name,
         );
+        unit.search_of_environment(self.project, self.directory);
         unit.detail = self.settings.detail();
         let job = unit.job(self.project)?;
         let dependencies = self.work.dependencies.arguments(self.dependency_name, is_clang);
@@ -241,7 +242,7 @@ impl Compile<'_> {
         fs_err::write(&input, text)?;
         let output = end_with_us(&mut self.compiler.command())
             .current_dir(self.directory)
-            .args(bytes::all(self.work.common_words()))
+            .args(bytes::all(self.work.words_for_text()))
             .args(aside)
             .args(self.beside_code(prepared, record)?)
             .arg("-c")

@@ -297,6 +297,14 @@ impl Link<'_> {
                 found.add_list(&record(&file), &bytes);
             }
         }
+        // The real compiler may have compiled a source alone. Its object vanishes.
+        for (source, object) in self.compiled {
+            let object = self.directory.join(bytes::path(object));
+            let name = record(&self.directory.join(bytes::path(source)));
+            if let Ok(bytes) = fs_err::read(&object) {
+                found.add_compiled(&name, &object, &bytes);
+            }
+        }
         let mut seen: HashSet<PathBuf> = self
             .compiled
             .iter()

@@ -158,6 +158,16 @@ impl Unanalysed {
         }
     }
 
+    /// Adds an object that lasts only as long as the link, if it has no record. Its name leads to no file, so
+    /// that nothing is compared with it but the object of a later link.
+    pub fn add_compiled(&mut self, source: &str, path: &Path, bytes: &[u8]) {
+        let file = object::File::parse(bytes).ok();
+        let section = file.as_ref().and_then(|file| file.section_by_name(RECORD_SECTION));
+        if section.is_none_or(|section| section.size() == 0) {
+            self.add(&format!("{source} as it was compiled"), path, bytes, Taken::Surely);
+        }
+    }
+
     /// Adds a file that only says who may see which names.
     pub fn add_list(&mut self, name: &str, bytes: &[u8]) {
         self.inputs.push((name.to_string(), Fingerprint::of(bytes)));

@@ -13,6 +13,7 @@ mod linker_words;
 pub mod log;
 pub mod made;
 mod named;
+mod options;
 pub mod plan;
 pub mod preprocess;
 pub mod project;

@@ -5,6 +5,7 @@ use super::plan::Argument;
 use super::preprocess::Job;
 use super::written::{self, Reads};
 use crate::bytes;
+use crate::frontend::literal::add_text;
 use crate::ids::{Fingerprint, FpHasher};
 use memchr::memmem;
 use std::collections::BTreeSet;
@@ -146,34 +147,39 @@ fn strings(text: &[u8]) -> Option<Vec<u8>> {
     if text[open] != b'(' {
         return None;
     }
-    let (mut depth, mut code, mut bytes) = (0_usize, Vec::new(), text[open..].iter().copied());
-    while let Some(byte) = bytes.next() {
+    let (mut depth, mut code) = (0_usize, String::new());
+    let mut rest = text[open..].iter().copied();
+    while let Some(byte) = rest.next() {
         match byte {
             b'(' => depth += 1,
             b')' if depth == 1 => break,
             b')' => depth -= 1,
-            b'"' => loop {
-                match bytes.next()? {
-                    b'"' => break,
-                    b'\\' => match bytes.next()? {
-                        b'n' => code.push(b'\n'),
-                        b't' => code.push(b'\t'),
-                        other => code.push(other),
-                    },
-                    other => code.push(other),
+            b'"' => {
+                let mut literal = vec![byte];
+                loop {
+                    let byte = rest.next()?;
+                    literal.push(byte);
+                    match byte {
+                        b'"' => break,
+                        b'\\' => literal.push(rest.next()?),
+                        _ => {}
+                    }
                 }
-            },
+                add_text(&bytes::to_text(&literal), &mut code);
+            }
             _ => {}
         }
     }
-    Some(code)
+    Some(bytes::os(&code).as_encoded_bytes().to_vec())
 }
 
 /// Names behind `.incbin` and `.include` in the text of an assembler.
 fn names_taken_in(code: &[u8]) -> Vec<String> {
     let mut names = Vec::new();
+    // Directives may have any case.
+    let lower = code.to_ascii_lowercase();
     for directive in ["incbin", "include"] {
-        for at in memmem::find_iter(code, directive.as_bytes()) {
+        for at in memmem::find_iter(&lower, directive.as_bytes()) {
             if at == 0 || code[at - 1] != b'.' {
                 continue;
             }
@@ -200,6 +206,10 @@ mod tests {
             ["x"]
         );
         assert_eq!(names(r#"asm(".include \"m.s\"\n.incbin \"x\"");"#), ["x", "m.s"]);
+        assert_eq!(
+            names(r#"asm(".INCBIN \"X\"\n.\x49nclude \"m\"; .\151ncbin \"y\"");"#),
+            ["X", "y", "m"]
+        );
         assert_eq!(names(r#"asm(".incbin F");"#), [""]);
         assert_eq!(names(r#"int f(int) __asm__("" "g"); puts(".incbin \"x\"");"#), [""; 0]);
         assert_eq!(names(r#"int asm_x; char *s = "asm("; asm("nop");"#), [""; 0]);

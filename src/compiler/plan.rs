@@ -174,6 +174,12 @@ impl Work {
         self.common.iter().flat_map(|argument| &argument.words)
     }
 
+    /// The same for a text that is preprocessed: whatever the sources are written in, it is in UTF-8.
+    pub fn words_for_text(&self) -> impl DoubleEndedIterator<Item = &String> {
+        let is_read = |word: &&String| !word.starts_with("-finput-charset");
+        self.common_words().filter(is_read)
+    }
+
     /// The words that compile one source, without the product. Words of a link
     /// that is not done are part of them: the compiler may have a say on these.
     pub fn compile_words(&self, source: &str) -> Vec<String> {

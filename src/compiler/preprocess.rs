@@ -1,6 +1,7 @@
 //! Runs the real preprocessor: once for the text that is compiled, and where
 //! line numbers or the like may be in it, once more with symbols for these.
 
+use super::options;
 use super::project::Project;
 use super::toolchain::Compiler;
 use super::vouched;
@@ -45,6 +46,9 @@ pub enum PreprocessError {
         "the {0} of its recorded compile command is not known to be this project's own (docs/security.md)"
     )]
     Refused(String),
+    /// The text is not the one that the compiler would see.
+    #[error("{}", options::UNSEEN)]
+    Options,
 }
 
 /// Preprocesses a source. `extra` are arguments for dependency files.
@@ -62,6 +66,9 @@ pub fn preprocess(
         ));
     }
     let text = output.stdout;
+    if options::may_choose_otherwise(job, &text) {
+        return Err(PreprocessError::Options);
+    }
     let names_symbol = |path: &Path| fs_err::read(path).map_or(true, |bytes| names_one(&bytes));
     let symbolic = if may_have_symbols(project, job, &text, &names_symbol) {
         symbolic(project, job)?

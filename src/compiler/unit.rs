@@ -13,7 +13,7 @@ use super::toolchain::{self, Compiler};
 use crate::bytes;
 use crate::cfg::format::{Command, Detail, Granularity, UnitIndex, UnitKey, UnitRecord, VERSION};
 use crate::cfg::unit::{self, Analysis, Known};
-use crate::frontend::{self, Tree, symbols::Symbolic};
+use crate::frontend::{self, Assembler, Tree, symbols::Symbolic};
 use crate::ids::{Fingerprint, FpHasher};
 use crate::instrument::{self, Architecture, Code, PlainCode};
 use rustc_hash::FxHashMap;
@@ -21,6 +21,9 @@ use std::path::Path;
 
 /// Flags with which plain arithmetic may end the process, as they begin.
 const TRAPPING: [&str; 4] = ["-fnon-call-exceptions", "-fsanitize", "-fstack-check", "-ftrapv"];
+
+/// Variables that name directories with headers, each with the option that does the same.
+const SEARCHED: [(&str, &str); 2] = [("CPATH", "-I"), ("C_INCLUDE_PATH", "-isystem")];
 
 /// A unit of a project: its key and the command that makes it.
 pub struct Unit {
@@ -54,6 +57,24 @@ impl Unit {
                 source: project.record_argument(source),
             },
             detail: Detail::default(),
+        }
+    }
+
+    /// Takes over where variables of this process have the compiler look for headers, as far as that is in
+    /// the project: a makefile may set them, and a selection from sources is no part of its build.
+    pub fn search_of_environment(&mut self, project: &Project, directory: &Path) {
+        for (variable, option) in SEARCHED {
+            let Some(value) = std::env::var_os(variable).filter(|value| !value.is_empty()) else {
+                continue;
+            };
+            for place in std::env::split_paths(&value) {
+                // Nothing between two colons is the working directory.
+                let named = if place.as_os_str().is_empty() { Path::new(".") } else { &place };
+                if project.holds(&clean(&directory.join(named))) {
+                    let word = project.record_argument(&bytes::name(named));
+                    self.command.arguments.extend([option.to_string(), word]);
+                }
+            }
         }
     }
 
@@ -175,6 +196,15 @@ fn is_another_x86(words: &[String]) -> bool {
     words.iter().any(|word| FLAGS.contains(&word.as_str()))
 }
 
+/// Whether arguments for the assembler may name a source of it, which may define macros.
+fn gives_assembler_files(words: &[String]) -> bool {
+    let before = std::iter::once("").chain(words.iter().map(String::as_str));
+    words.iter().zip(before).any(|(word, before)| {
+        let parts = word.strip_prefix("-Wa,").or((before == "-Xassembler").then_some(word));
+        parts.is_some_and(|parts| parts.split(',').any(|part| !part.starts_with('-')))
+    })
+}
+
 /// Whether the compiler is asked to spend time on better code.
 fn is_optimized(words: &[String]) -> bool {
     let level = words.iter().rev().find_map(|word| word.strip_prefix("-O"));
@@ -252,7 +282,11 @@ fn parse<'t>(
     let root = bytes::name(&project.root);
     let symbolic = preprocessed.symbolic.as_deref().map(|text| Symbolic { text, root: &root });
     let is_system = |file: &str| preprocess::is_system(project, &job.directory, file);
-    frontend::analyse_unknown(&preprocessed.text, symbolic.as_ref(), &is_system, known)
+    let assembler = match gives_assembler_files(&job.arguments) {
+        true => Assembler::Macros,
+        false => Assembler::Plain,
+    };
+    frontend::analyse_unknown(&preprocessed.text, symbolic.as_ref(), &is_system, assembler, known)
 }
 
 impl Analysed<'_> {

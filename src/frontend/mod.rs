@@ -3,7 +3,7 @@
 
 pub mod lex;
 pub mod lines;
-mod literal;
+pub mod literal;
 pub mod names;
 pub mod parse;
 pub mod symbols;
@@ -19,7 +19,15 @@ pub fn analyse<'t>(
     symbolic: Option<&symbols::Symbolic<'_>>,
     is_system: &dyn Fn(&str) -> bool,
 ) -> Tree<'t> {
-    analyse_unknown(text, symbolic, is_system, &[])
+    analyse_unknown(text, symbolic, is_system, Assembler::Plain, &[])
+}
+
+/// What an assembler is given beside the text of a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assembler {
+    Plain,
+    /// Files that may define macros.
+    Macros,
 }
 
 /// The same without parsing what is known: for each procedure of the file in
@@ -28,9 +36,10 @@ pub fn analyse_unknown<'t>(
     text: &'t [u8],
     symbolic: Option<&symbols::Symbolic<'_>>,
     is_system: &dyn Fn(&str) -> bool,
+    assembler: Assembler,
     known: &[Option<Fingerprint>],
 ) -> Tree<'t> {
-    let mut tree = parse::parse(text, lex::lex(text), is_system, known);
+    let mut tree = parse::parse(text, lex::lex(text), is_system, assembler, known);
     if let Some(symbolic) = symbolic {
         tree.symbols = symbols::align(&tree, symbolic);
     }

@@ -14,11 +14,14 @@ use rustc_hash::FxHashMap;
 /// of them: pasted into a name it would not be seen anyway, and as a value it
 /// is logic of the program.
 pub const SYMBOLS: [(&str, &str); 4] = [
-    ("__LINE__", "__edgewise_LINE"),
+    ("__LINE__", LINE),
     ("__DATE__", "__edgewise_DATE"),
     ("__TIME__", "__edgewise_TIME"),
     ("__TIMESTAMP__", "__edgewise_TIMESTAMP"),
 ];
+
+/// What stands for the number of a line.
+pub const LINE: &str = "__edgewise_LINE";
 
 /// Built-in functions whose value is a place: whether it holds the file, the line, and
 /// the column.

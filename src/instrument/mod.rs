@@ -1,6 +1,7 @@
 //! Which edges get a probe, and the text with the probes in it. Only
 //! insertions: the lines of the user's text stay where they are.
 
+mod doubt;
 mod edits;
 mod log;
 mod loops;

@@ -1,5 +1,6 @@
 //! Which edges get a probe, and how all others are known without one.
 
+use super::doubt::Doubt;
 use super::log::mark_logged;
 use super::returns::{Returns, Trusted};
 use crate::cfg::draft::Site;
@@ -63,12 +64,18 @@ pub fn assign_probes_to(
             fails: graph.nodes.iter().map(|node| returns.is_failure(node)).collect(),
         };
         plan.start(&returns);
+        let asks = analysis.asks_optimizer.get(number).map_or(&[][..], Vec::as_slice);
+        let doubt = Doubt::of(plan.graph, asks);
+        plan.count_all(&doubt);
         if only_entries {
             plan.keep_entries();
         } else if code.plain == PlainCode::GoesOn {
             plan.leave_to_what_follows(detail.counts_entries);
         }
         let wants = plan.wants;
+        for (node, call) in doubt.calls {
+            graph.nodes[node.ix()].calls_in_full.push(call);
+        }
         for (edge, want) in graph.edges.iter_mut().zip(wants) {
             edge.noted = match want {
                 Want::Nothing => Noted::Follows,
@@ -150,6 +157,15 @@ impl Plan<'_> {
         others.next().is_some_and(|(_, way)| way.to == edge.to && way.label == edge.label)
             && others.next().is_none()
             && ways > 1
+    }
+
+    /// Drops the probes of ways that count as taken, whichever the program took.
+    fn count_all(&mut self, doubt: &Doubt) {
+        for (want, edge) in self.wants.iter_mut().zip(&self.graph.edges) {
+            if doubt.nodes.contains(&edge.from) {
+                *want = Want::Nothing;
+            }
+        }
     }
 
     /// Drops all probes but those of entries.

@@ -11,6 +11,7 @@ pub mod edited;
 pub mod exclude;
 pub mod explain;
 pub mod gaps;
+pub mod idle;
 pub mod link;
 mod map;
 pub mod matrix;

@@ -89,6 +89,7 @@ impl Derivation {
             edges: bitvec![u8, Lsb0; 0; self.edge_count()],
             ran: self.graphs.iter().map(|_| Vec::new()).collect(),
             todo: Vec::new(),
+            in_full: vec![false; self.graphs.len()],
         };
         for (number, graph) in self.graphs.iter().enumerate() {
             for (index, edge) in graph.edges.iter().enumerate() {
@@ -109,6 +110,8 @@ struct Taken<'a> {
     /// For each graph, which nodes ran; empty as long as none is known.
     ran: Vec<Vec<bool>>,
     todo: Vec<(usize, NodeId)>,
+    /// For each graph, whether it counts as run in full.
+    in_full: Vec<bool>,
 }
 
 impl Taken<'_> {
@@ -158,8 +161,25 @@ impl Taken<'_> {
                     self.enter(callee);
                 }
             }
+            let called = graph.node(node);
+            let in_full = if self.in_full[number] { &called.calls } else { &called.calls_in_full };
+            for symbol in in_full {
+                if let Some(callee) = self.unit.defined[*symbol as usize] {
+                    self.run_in_full(callee);
+                }
+            }
         }
         self.edges
+    }
+
+    /// All of a procedure, and of those of the unit that it calls by name.
+    fn run_in_full(&mut self, number: usize) {
+        if !std::mem::replace(&mut self.in_full[number], true) {
+            let graph = &self.unit.graphs[number];
+            (0..graph.edges.len()).for_each(|edge| self.take(number, EdgeId::new(edge)));
+            // Nodes that ran before have calls that count only now.
+            self.todo.extend((0..graph.nodes.len()).map(|node| (number, NodeId::new(node))));
+        }
     }
 
     fn enter(&mut self, number: usize) {

@@ -83,6 +83,7 @@ impl UnitBuilder<'_, '_> {
             text: if is_entry { self.shown(shown) } else { String::from("}") },
             calls: Vec::new(),
             calls_are_certain: true,
+            calls_in_full: Vec::new(),
             mentions: if is_entry { self.symbols.mentions(&signature.pieces) } else { Vec::new() },
             logged: Logged::default(),
             calls_pointer: false,
@@ -124,6 +125,7 @@ impl UnitBuilder<'_, '_> {
                 calls,
                 calls_pointer: node.calls_pointer,
                 calls_are_certain: node.calls_are_certain,
+                calls_in_full: Vec::new(),
                 mentions,
                 logged: Logged::default(),
             });
@@ -172,6 +174,7 @@ impl UnitBuilder<'_, '_> {
             text: format!("the body of {text}"),
             calls: Vec::new(),
             calls_are_certain: true,
+            calls_in_full: Vec::new(),
             calls_pointer: true,
             mentions,
             logged: Logged::default(),

@@ -146,6 +146,7 @@ impl<'o> Reuse<'o> {
         for node in &mut graph.nodes {
             node.place = unit.place(start + node.token);
             node.calls = self.renumbered(&node.calls, unit);
+            node.calls_in_full.clear();
             node.mentions = sorted(self.renumbered(&node.mentions, unit));
         }
         graph.edges.iter_mut().for_each(|edge| edge.noted = Noted::Follows);

@@ -8,10 +8,11 @@ mod known;
 mod symbols;
 
 use super::build;
-use super::draft::{Draft, RunSite, Site};
+use super::draft::{Draft, DraftNode, RunSite, Site};
 use super::format::*;
 use super::meaning::Meanings;
 use crate::frontend::lex::Kind;
+use crate::frontend::names::Name;
 use crate::frontend::tree::*;
 use crate::ids::Fingerprint;
 use callers::Callers;
@@ -41,6 +42,8 @@ pub struct Analysis {
     pub runs: Vec<Vec<RunSite>>,
     /// For each node, whether it may not come to its end.
     pub may_leave: Vec<Vec<bool>>,
+    /// For each node, whether its value is up to the optimizer; nothing for a unit without such nodes.
+    pub asks_optimizer: Vec<Vec<bool>>,
     /// For every procedure that is only ever called by name, and in this unit:
     /// the others by which a node that calls it may be left before it does, as
     /// indices into the symbols.
@@ -101,6 +104,8 @@ fn analyse_with(
     let mut sites = Vec::with_capacity(count);
     let mut runs = Vec::with_capacity(count);
     let mut may_leave = Vec::with_capacity(count);
+    let mut asks_optimizer = Vec::with_capacity(count);
+    let of_optimizer = unit.names_of_optimizer();
     let mut callers = Callers::of(tree);
     let mut reuse = old.map(Reuse::of);
     let not_understood = tree.not_understood.iter().map(|(_, problem)| problem);
@@ -120,6 +125,7 @@ fn analyse_with(
                 sites.push(vec![Site::None; graph.edges.len()]);
                 runs.push(Vec::new());
                 may_leave.push(Vec::new());
+                asks_optimizer.push(Vec::new());
                 procedures.push(index);
                 graphs.push(graph);
                 reuse.pass(procedure);
@@ -135,6 +141,10 @@ fn analyse_with(
         let nodes = built.as_ref().map_or(&[][..], |draft| &draft.nodes);
         runs.push(nodes.iter().map(|node| node.run).collect());
         may_leave.push(nodes.iter().map(|node| node.may_leave).collect());
+        asks_optimizer.push(match of_optimizer.is_empty() {
+            true => Vec::new(),
+            false => nodes.iter().map(|node| unit.mentions_any(node, &of_optimizer)).collect(),
+        });
         callers.add(nodes, &mut unit.symbols);
         let (graph, graph_sites, opaque) = match built {
             Ok(draft) => {
@@ -202,6 +212,7 @@ fn analyse_with(
         sites,
         runs,
         may_leave,
+        asks_optimizer,
         only_called,
         files: tree.tokens.lines.files.clone(),
         only_named: tree.tokens.lines.only_named(),
@@ -215,7 +226,26 @@ struct UnitBuilder<'a, 't> {
     symbols: Symbols<'a, 't>,
 }
 
+/// Built-in functions whose value depends on what the optimizer finds out.
+const OF_OPTIMIZER: [&str; 3] =
+    ["__builtin_constant_p", "__builtin_object_size", "__builtin_dynamic_object_size"];
+
 impl UnitBuilder<'_, '_> {
+    fn names_of_optimizer(&self) -> Vec<Name> {
+        let names = &self.tree.tokens.names;
+        OF_OPTIMIZER.iter().filter_map(|name| names.find(name.as_bytes())).collect()
+    }
+
+    /// Whether a node itself names one of these. A node in front of operands names what these do.
+    fn mentions_any(&self, node: &DraftNode, names: &[Name]) -> bool {
+        let names_one = |piece: &Piece| match piece {
+            Piece::Tokens(range) => (range.start..range.end)
+                .any(|token| names.contains(&self.tree.tokens.all[token as usize].name)),
+            _ => false,
+        };
+        node.calls_are_certain && node.pieces.iter().any(names_one)
+    }
+
     /// The graph of a body, which is gone then, or why it is opaque.
     fn draft(
         &self,

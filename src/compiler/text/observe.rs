@@ -5,6 +5,7 @@ use super::stamp::{Identity, Moment, Stamp};
 use crate::bytes;
 use crate::compiler::inputs::prerequisites;
 use crate::compiler::named;
+use crate::compiler::options;
 use crate::compiler::preprocess::{self, Job, PreprocessError, Preprocessed};
 use crate::compiler::project::Project;
 use crate::compiler::vouched;
@@ -64,6 +65,9 @@ pub fn observe(
     }
     let text = output.stdout;
     vouched::check(project, job, &text)?;
+    if options::may_choose_otherwise(job, &text) {
+        return Err(PreprocessError::Options);
+    }
     // What asm takes in is no part of the text, and yet of the unit.
     let rules = rules.filter(|_| !named::takes_files(&text));
     let grounds = rules.zip(names).and_then(|(rules, names)| {

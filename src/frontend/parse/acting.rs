@@ -215,7 +215,9 @@ fn puts_elsewhere(text: &str) -> bool {
     })
 }
 
+/// Whether an assembler's macros may come from a text. Directives may have any case.
 fn has_macros(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
     text.contains(".macro") || text.contains(".include")
 }
 
@@ -240,6 +242,14 @@ mod tests {
         ] {
             assert!(!puts_elsewhere(text), "{text}");
         }
+    }
+
+    #[test]
+    fn directives_have_any_case() {
+        for text in [".macro m\n.endm", ".MACRO m\n.ENDM", "nop; .Include \"m.s\""] {
+            assert!(has_macros(text), "{text}");
+        }
+        assert!(!has_macros("nop"));
     }
 
     #[test]

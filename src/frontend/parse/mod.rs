@@ -13,6 +13,7 @@ mod item;
 mod scope;
 mod stmt;
 
+use super::Assembler;
 use super::lex::{Kind, Token, Tokens};
 use super::names::{Name, kw};
 use super::tree::*;
@@ -33,6 +34,7 @@ pub fn parse<'t>(
     text: &'t [u8],
     tokens: Tokens,
     is_system: &dyn Fn(&str) -> bool,
+    assembler: Assembler,
     known: &[Option<Fingerprint>],
 ) -> Tree<'t> {
     let mut text = Cow::Borrowed(text);
@@ -71,7 +73,7 @@ pub fn parse<'t>(
         known,
         definitions: 0,
         plain_asm: Vec::new(),
-        has_asm_macros: false,
+        has_asm_macros: assembler == Assembler::Macros,
         pragmas,
     };
     parser.items();
