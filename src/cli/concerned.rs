@@ -10,7 +10,6 @@ use crate::history::format::Program;
 use crate::history::store::StoreError;
 use crate::ids::Fingerprint;
 use crate::select::changes::ChangedDefinitions;
-use crate::select::idle::unsure;
 use crate::select::link::{UnitNames, left_out, names_defined};
 use crate::select::one_path::SPLITTERS;
 use crate::select::program::empty_composition;
@@ -208,8 +207,7 @@ impl<'a> Search<'a> {
         let is_reordered = places(&pair.old.units) != places(&pair.now.units);
         let is_left_out = before.difference(&after).any(|name| self.listing(name).iter().any(acts));
         let dropped: Vec<&String> = needed.difference(&needs).collect();
-        let unsure = self.unsure(pair, &gone, &new)?;
-        if is_reordered || is_left_out || self.may_leave_out(pair, &dropped, &unsure)? {
+        if is_reordered || is_left_out || self.may_leave_out(pair, &dropped)? {
             concerned.extend(old.union(&now));
         }
         for name in after.difference(&before) {
@@ -224,14 +222,9 @@ impl<'a> Search<'a> {
     }
 
     /// Whether a link may leave out units, since names are needed no more.
-    fn may_leave_out(
-        &mut self,
-        pair: &Pair<'_>,
-        dropped: &[&String],
-        unsure: &FxHashMap<Fingerprint, FxHashSet<String>>,
-    ) -> Result<bool, StoreError> {
+    fn may_leave_out(&mut self, pair: &Pair<'_>, dropped: &[&String]) -> Result<bool, StoreError> {
         let Program { archives, units: old, .. } = pair.old;
-        if !has_archives(pair.old) {
+        if archives.members.is_empty() && archives.offered.is_empty() {
             return Ok(false);
         }
         let in_program: FxHashSet<Fingerprint> = old.iter().copied().collect();
@@ -242,8 +235,7 @@ impl<'a> Search<'a> {
             };
             archives.offer(name) || units.any(defines)
         };
-        let doubted: Vec<&String> = unsure.values().flatten().collect();
-        if !dropped.iter().chain(&doubted).any(|name| has_definer(&name)) {
+        if !dropped.iter().any(|name| has_definer(&name)) {
             return Ok(false);
         }
         if dropped.iter().any(|name| archives.offer(name)) {
@@ -263,10 +255,7 @@ impl<'a> Search<'a> {
             });
             names.collect()
         };
-        let (before, mut after) = (names(old), names(&pair.now.units));
-        for (names, id) in after.iter_mut().zip(&pair.now.units) {
-            names.unsure = unsure.get(id).into_iter().flatten().map(String::as_str).collect();
-        }
+        let (before, after) = (names(old), names(&pair.now.units));
         // Units keep their places, unless there are others: then all is read anyway.
         if before.len() != after.len() {
             return Ok(true);
@@ -282,32 +271,6 @@ impl<'a> Search<'a> {
         };
         let left = left_out(&before, &after, &is_member, &successors, needs);
         Ok(left.contains(&true))
-    }
-
-    /// Names that changed units need, and that their objects may refer to only before or after the
-    /// change; by the new units.
-    fn unsure(
-        &mut self,
-        pair: &Pair<'_>,
-        gone: &FxHashSet<Fingerprint>,
-        new: &FxHashSet<Fingerprint>,
-    ) -> Result<FxHashMap<Fingerprint, FxHashSet<String>>, StoreError> {
-        let mut found: FxHashMap<Fingerprint, FxHashSet<String>> = FxHashMap::default();
-        if !has_archives(pair.old) {
-            return Ok(found);
-        }
-        let mut then = Vec::new();
-        for id in gone {
-            then.extend(self.units.get(self.history, *id)?);
-        }
-        for id in new {
-            let Some(now) = self.units.get(self.history, *id)? else { continue };
-            for then in then.iter().filter(|then| then.index.key == now.index.key) {
-                let names = unsure(then, &now).into_iter().map(String::from);
-                found.entry(*id).or_default().extend(names);
-            }
-        }
-        Ok(found)
     }
 
     /// Names that units need of others.
@@ -413,10 +376,6 @@ impl<'a> Search<'a> {
         };
         units.find(is_it).copied()
     }
-}
-
-fn has_archives(program: &Program) -> bool {
-    !program.archives.members.is_empty() || !program.archives.offered.is_empty()
 }
 
 /// Whether a name is one of some, which have a line each.

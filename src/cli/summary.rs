@@ -148,7 +148,7 @@ impl UnitSummary {
         let weak: FxHashSet<&str> = self.weak.lines().collect();
         let is_needed = |name: &&str| !defines.contains(name) && !weak.contains(name);
         let needs = self.names.lines().filter(is_needed).collect();
-        UnitNames { defines, needs, unsure: FxHashSet::default(), weak }
+        UnitNames { defines, needs, weak }
     }
 }
 

@@ -4,11 +4,9 @@
 //! cannot be seen, only suspected.
 
 use super::changes::ChangedDefinitions;
-use super::idle::unsure;
 use super::program::{Comparison, NewProgram, Outside, empty_composition, pair_units};
 use super::rule::Rule;
 use super::version::{ProgramVersion, UnitVersion};
-use crate::cfg::format::Archives;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a unit does with names of the image.
@@ -17,8 +15,6 @@ pub struct UnitNames<'n> {
     pub defines: FxHashSet<&'n str>,
     /// Those that it uses and does not define: a link takes in a member for them.
     pub needs: FxHashSet<&'n str>,
-    /// Those of them that its object may not refer to any more, after a change.
-    pub unsure: FxHashSet<&'n str>,
     /// Those that it may do without.
     pub weak: FxHashSet<&'n str>,
 }
@@ -34,7 +30,7 @@ impl<'n> UnitNames<'n> {
                 if is_weak { &mut weak } else { &mut needs }.insert(name);
             }
         }
-        Self { defines, needs, unsure: FxHashSet::default(), weak }
+        Self { defines, needs, weak }
     }
 }
 
@@ -58,8 +54,7 @@ pub fn reached(
     let mut reached: Vec<bool> = (0..units.len()).map(is_first).collect();
     let mut todo: Vec<usize> = (0..units.len()).filter(|ix| reached[*ix]).collect();
     while let Some(ix) = todo.pop() {
-        let needs = units[ix].needs.difference(&units[ix].unsure);
-        for definer in needs.filter_map(|name| definers.get(name)) {
+        for definer in units[ix].needs.iter().filter_map(|name| definers.get(name)) {
             if !std::mem::replace(&mut reached[*definer], true) {
                 todo.push(*definer);
             }
@@ -81,21 +76,15 @@ pub fn left_out(
     let mut is_root: Vec<bool> =
         old.iter().zip(is_member).map(|(unit, is_member)| !is_member || is_main(unit)).collect();
     let before = reached(old, &is_root, &is_needed);
-    let left = |is_root: &[bool]| -> Vec<bool> {
-        let mut is_root_now = vec![true; new.len()];
-        for (successor, is_root) in successors.iter().zip(is_root) {
-            successor.iter().for_each(|successor| is_root_now[*successor] = *is_root);
-        }
-        let after = reached(new, &is_root_now, &is_needed);
-        let is_left = |successor: &Option<usize>| successor.is_some_and(|ix| !after[ix]);
-        successors.iter().map(is_left).collect()
-    };
-    let plain = is_root.clone();
     // What is in the program is there for some reason.
     is_root.iter_mut().zip(&before).for_each(|(is_root, reached)| *is_root |= !reached);
-    let found = left(&is_root);
-    // The reason may be that its member holds several units (`ld -r`): it goes with any of them.
-    if found.contains(&true) { left(&plain) } else { found }
+    let mut is_root_now = vec![true; new.len()];
+    for (successor, is_root) in successors.iter().zip(&is_root) {
+        successor.iter().for_each(|successor| is_root_now[*successor] = *is_root);
+    }
+    let after = reached(new, &is_root_now, &is_needed);
+    let is_left = |successor: &Option<usize>| successor.is_some_and(|ix| !after[ix]);
+    successors.iter().map(is_left).collect()
 }
 
 /// Why the set of units in a program may be another one, if so.
@@ -108,15 +97,9 @@ pub fn changes_of_membership(
     let old = &comparison.old;
     let successors = pair_units(old, new);
     let successors: Vec<Option<usize>> = successors.iter().map(|ix| ix.map(|ix| ix.ix())).collect();
-    let [before, mut after] = [old, new].map(|program| -> Vec<UnitNames<'_>> {
+    let [before, after] = [old, new].map(|program| -> Vec<UnitNames<'_>> {
         program.units.iter().map(|unit| UnitNames::of(unit)).collect()
     });
-    if *old.archives != Archives::default() || *new.archives != Archives::default() {
-        for (then, successor) in old.units.iter().zip(&successors) {
-            let now = successor.map(|ix| (ix, &new.units[ix]));
-            now.into_iter().for_each(|(ix, now)| after[ix].unsure = unsure(then, now));
-        }
-    }
     let offers = |name: &str| old.archives.offer(name) || new.archives.offer(name);
     let defined: FxHashSet<&str> = after.iter().flat_map(|unit| &unit.defines).copied().collect();
     let needed_before: FxHashSet<&str> =
@@ -141,12 +124,6 @@ pub fn changes_of_membership(
             true => format!("it needs `{name}` now, which it only used if it was there"),
             false => format!("it uses `{name}` now, which was no part of it"),
         };
-        found.push((Rule::Link, what));
-    }
-    let unsure = after.iter().flat_map(|unit| unit.needs.intersection(&unit.unsure));
-    let unsure = unsure.filter(|name| needed_before.contains(**name) && !defined.contains(**name));
-    if let Some(name) = unsure.filter(|name| offers(name)).min() {
-        let what = format!("code changed that decides whether the link needs `{name}`");
         found.push((Rule::Link, what));
     }
     let used_now =

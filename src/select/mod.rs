@@ -11,7 +11,6 @@ pub mod edited;
 pub mod exclude;
 pub mod explain;
 pub mod gaps;
-pub mod idle;
 pub mod link;
 mod map;
 pub mod matrix;
