@@ -291,8 +291,39 @@ static void note_program(int count, char **arguments, char **variables)
         mark("a program written in Go makes its system calls itself");
 }
 
+static int is_of_pattern(char c)
+{
+    return c == '*' || c == '?' || c == '[';
+}
+
+/* Where the process begins, and which of its variables may be patterns. A `*` stands for all of them. */
+static void keep_variables(char **variables)
+{
+    long length = sys(SYS_getcwd, told_before, PATH_MAX);
+    char *start = told_before + (length > 0 ? length : 1), *at = start;
+
+    for (; *variables; variables++) {
+        const char *name = *variables, *end = name, *value;
+        while (*end && *end != '=')
+            end++;
+        for (value = end; *value && !is_of_pattern(*value); value++)
+            ;
+        if (!*value)
+            continue;
+        if (at + (end - name) + 2 > told_before + sizeof told_before) {
+            at = put(start, "*");
+            break;
+        }
+        copy(at, name, (size_t)(end - name));
+        at += end - name;
+        *at++ = ' ';
+    }
+    *at++ = 0;
+    told_before_length = (size_t)(at - told_before);
+}
+
 /* Programs whose arguments tell which names they look for. */
-static void keep_told(int count, char **arguments)
+static void keep_told(int count, char **arguments, char **variables)
 {
     static const char *const names[] = {"sh", "dash", "bash", "find", "cmake"};
     const char *name = count > 0 && arguments[0] ? last_of(arguments[0]) : "";
@@ -303,7 +334,9 @@ static void keep_told(int count, char **arguments)
             continue;
         told = arguments[0];
         told_length = (size_t)(end + length_of(end) + 1 - told);
-        told_hash = hash_bytes(EDGEWISE_TOLD, told, told_length) | 1;
+        keep_variables(variables);
+        told_hash = hash_bytes(EDGEWISE_TOLD, told, told_length);
+        told_hash = hash_bytes(told_hash, told_before, told_before_length) | 1;
     }
 }
 
@@ -336,7 +369,7 @@ __attribute__((constructor(101), used)) static void begin(int count, char **argu
         note_variables(variables);
         note_searches(variables);
         note_program(count, arguments, variables);
-        keep_told(count, arguments);
+        keep_told(count, arguments, variables);
     }
 }
 

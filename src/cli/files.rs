@@ -321,6 +321,16 @@ impl Links {
         Self(links.filter(|(link, target)| link != target).collect())
     }
 
+    /// Those among some paths below the root.
+    pub fn among<'p>(root: &Path, paths: impl Iterator<Item = &'p PathBuf>) -> Self {
+        let Ok(real) = root.canonicalize() else { return Self::default() };
+        let links = paths.filter(|path| path.is_symlink() && path.is_dir()).filter_map(|path| {
+            let target = path.canonicalize().ok()?;
+            target.starts_with(&real).then(|| (relative(root, path), relative(&real, &target)))
+        });
+        Self(links.collect())
+    }
+
     /// The name that a file is known by, if a link is on the way to it by this one.
     pub fn real(&self, name: &str) -> Option<String> {
         let mut real: Option<String> = None;

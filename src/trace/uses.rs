@@ -39,6 +39,7 @@ const TOLD: u16 = 11;
 const PATTERN: u16 = 12;
 const PATTERN_OF_MAKE: u16 = 13;
 const SEVERAL_NAMES: u16 = 14;
+const INCLUDED: u16 = 15;
 const EXEC: u16 = 16;
 const SPAWN: u16 = 17;
 const SPAWNED: u16 = 18;
@@ -86,6 +87,11 @@ pub struct Listing {
     pub directory: PathBuf,
     /// Where the process was when it listed it.
     pub working_directory: PathBuf,
+    /// Where it was when it began.
+    pub start_directory: PathBuf,
+    /// Variables of its environment whose values have characters of patterns; `*` if these are too
+    /// many to be noted.
+    pub variables: BTreeSet<String>,
     pub arguments: Vec<Vec<u8>>,
 }
 
@@ -111,7 +117,7 @@ pub struct Use {
     pub read_by_others: bool,
     /// Opened by a compiler of ours that makes a unit of it.
     pub compiled: bool,
-    /// Opened by a make: it says how to build.
+    /// Opened by a make, or opened in vain: it says how to build.
     pub described: bool,
     /// Made, emptied, replaced or removed.
     pub written: bool,
@@ -355,7 +361,7 @@ fn parse(Log { head, records }: &Log, more: &[u8], first: Option<u32>) -> Option
         };
         let path = Path::new(OsStr::from_bytes(path));
         let Ok(inside) = path.strip_prefix(real) else { continue };
-        if !(READ..=PATTERN_OF_MAKE).contains(&record.kind) {
+        if !(READ..=PATTERN_OF_MAKE).contains(&record.kind) && record.kind != INCLUDED {
             continue;
         }
         uses.asks_git |= asks_git(inside, record.kind, || shown.join(inside).exists());
@@ -370,15 +376,22 @@ fn parse(Log { head, records }: &Log, more: &[u8], first: Option<u32>) -> Option
                 continue;
             }
             TOLD => {
-                let from = Path::new(OsStr::from_bytes(texts.next().unwrap_or_default()));
+                let mut next = || OsStr::from_bytes(texts.next().unwrap_or_default());
+                let place = |path: &OsStr| {
+                    let path = Path::new(path);
+                    let inside = path.strip_prefix(real);
+                    inside.map_or_else(|_| path.to_path_buf(), |inside| shown.join(inside))
+                };
+                let (working_directory, start_directory) = (place(next()), place(next()));
+                let variables = bytes::name(next());
                 let mut arguments: Vec<Vec<u8>> = texts.map(<[u8]>::to_vec).collect();
                 // Each has a NUL behind it.
                 arguments.pop();
                 uses.listings.insert(Listing {
                     directory: shown.join(inside),
-                    working_directory: from
-                        .strip_prefix(real)
-                        .map_or_else(|_| from.to_path_buf(), |from| shown.join(from)),
+                    working_directory,
+                    start_directory,
+                    variables: variables.split_whitespace().map(String::from).collect(),
                     arguments,
                 });
             }
@@ -454,6 +467,7 @@ fn note(files: &mut BTreeMap<PathBuf, Use>, path: PathBuf, kind: u16) {
         }
         LOOKED_FOR => (used.looked_for, used.looked_for_by_others) = (true, true),
         SOUGHT => used.looked_for = true,
+        INCLUDED => (used.looked_for, used.described) = (true, true),
         LISTED => (used.listed, used.searched) = (true, true),
         CACHED => (used.listed, used.cached) = (true, true),
         GLOBBED | TOLD => used.listed = true,
@@ -590,6 +604,7 @@ mod tests {
             ("PATTERN", PATTERN),
             ("PATTERN_OF_MAKE", PATTERN_OF_MAKE),
             ("SEVERAL_NAMES", SEVERAL_NAMES),
+            ("INCLUDED", INCLUDED),
             ("EXEC", EXEC),
             ("SPAWN", SPAWN),
             ("SPAWNED", SPAWNED),
