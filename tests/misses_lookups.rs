@@ -720,3 +720,49 @@ fn directories_that_cmake_lists() {
         assert_eq!(project.selected(), ["only"], "{more}");
     }
 }
+
+/// An empty element of the search path is the working directory. `$LIB` has several values.
+#[test]
+fn a_library_in_a_directory_without_a_name() {
+    let two = "echo 'const char *text(void) { return \"two\"; }' | gcc -shared -fPIC -xc - -o";
+    for (flags, test, new) in [
+        ("", "LD_LIBRARY_PATH=:second ./prog", "libtext.so"),
+        ("", "LD_LIBRARY_PATH=second: ./prog", "libtext.so"),
+        ("-Wl,-rpath,'$$ORIGIN/$$LIB:$$ORIGIN/second'", "./prog", "lib64/libtext.so"),
+    ] {
+        let project = Project::empty();
+        project.write_config();
+        project.write(
+            "Makefile",
+            &format!(
+                "prog: main.c second/libtext.so\n\t$(CC) -o prog main.c -Lsecond -ltext {flags}\n\
+                 second/libtext.so: text.c\n\t$(CC) -shared -fPIC -o $@ text.c\n"
+            ),
+        );
+        project.write("text.c", "const char *text(void) { return \"one\"; }\n");
+        let main = MAIN.replace("extern const char *text;", "const char *text(void);");
+        project.write("main.c", &main.replace("text)", "text())"));
+        project.write("second/readme", "");
+        project.write("tests.list", &format!("uses {test}\n"));
+        project.record();
+        assert!(project.selected().is_empty());
+        shell(&project, &format!("mkdir -p `dirname {new}` && {two} {new}"));
+        assert_eq!(project.selected(), ["uses"], "{test} {flags}");
+    }
+}
+
+/// A build makes a link, or copies a file, unless there is one.
+#[test]
+fn what_was_made_once_and_is_a_persons() {
+    let files = [("default.cfg", "one\n"), ("custom.cfg", "two\n")];
+    let project = forgetful("(test -e config || ln -s default.cfg config; cat config)", &files);
+    shell(&project, "ln -sfn custom.cfg config");
+    stays_selected(&project);
+    let project = forgetful("(test -e config || cp default.cfg config; cat config)", &files);
+    project.write("config", "two\n");
+    clean(&project);
+    project.ok(&["test"]);
+    assert_quiet(&project, "after it was taken up");
+    remove(&project, "config");
+    stays_selected(&project);
+}

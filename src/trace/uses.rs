@@ -428,9 +428,10 @@ fn with_identity(root: &Path, wanted: &BTreeSet<Identity>) -> Vec<PathBuf> {
     }
     let mut todo = vec![root.to_path_buf()];
     while let Some(directory) = todo.pop() {
+        let is_top = directory == root;
         for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
             let Ok(meta) = entry.metadata() else { continue };
-            let is_skipped = SKIPPED.iter().any(|skipped| entry.file_name() == *skipped);
+            let is_skipped = is_top && SKIPPED.iter().any(|skipped| entry.file_name() == *skipped);
             if meta.is_dir() && !is_skipped {
                 todo.push(entry.path());
             } else if meta.is_file() && wanted.contains(&(meta.dev(), meta.ino())) {
