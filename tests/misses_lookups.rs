@@ -128,6 +128,235 @@ fn a_new_file_that_a_pattern_of_a_script_finds() {
     stays_selected(&project);
 }
 
+/// Each of these was hidden by another pattern that leads to the same directory.
+#[test]
+fn a_pattern_that_another_one_hides() {
+    // From the environment.
+    let makefile = format!(
+        "all: prog\nP = parts/*.dat\nexport P\n{}",
+        makefile("gen.sh", "sh gen.sh >text.c")
+    );
+    let script = generator("rm -f parts/*.tmp; cat $P");
+    let project =
+        recorded(&[("Makefile", &makefile), ("gen.sh", &script), ("parts/1.dat", "one\n")]);
+    project.write("parts/2.dat", "two\n");
+    stays_selected(&project);
+    for (command, first, new) in [
+        ("rm -f parts/*.tmp; cat parts/$(echo a)*.txt", "parts/a1.txt", "parts/a2.txt"),
+        (
+            "rm -f parts/*.tmp; for k in $(cat kinds); do cat parts/$k; done",
+            "parts/1.txt",
+            "parts/2.txt",
+        ),
+        ("E='*.txt'; rm -f parts/*.tmp; cat parts/$E", "parts/1.txt", "parts/2.txt"),
+        ("rm -f parts/*.tmp; cat ${Q:-parts/*.txt}", "parts/1.txt", "parts/2.txt"),
+        (
+            "rm -f parts/*.tmp; cat <kinds | while read k; do cat parts/$k; done",
+            "parts/1.txt",
+            "parts/2.txt",
+        ),
+    ] {
+        let project = forgetful(command, &[("kinds", "*.txt\n"), (first, "one\n")]);
+        project.write(new, "two\n");
+        stays_selected(&project);
+    }
+    // What other words say is still exact.
+    let command = "for f in parts/*.txt; do n=$(basename $f); echo $n; done";
+    let project = forgetful(command, &[("parts/1.txt", "one\n")]);
+    project.write("parts/notes", "\n");
+    assert_quiet(&project, "another name");
+}
+
+#[test]
+fn a_pattern_behind_a_link_that_another_one_hides() {
+    let project = Project::empty();
+    project.write_config();
+    project.write("tests.list", "only ./prog\n");
+    project.write("main.c", MAIN);
+    project.write("Makefile", &makefile("gen.sh", "sh gen.sh >text.c"));
+    project.write("gen.sh", &generator("rm -f parts/*.tmp; cat lnk/*.txt"));
+    project.write("parts/1.txt", "one\n");
+    shell(&project, "ln -s parts lnk");
+    project.record();
+    assert_quiet(&project, "recorded");
+    project.write("parts/notes", "");
+    assert_quiet(&project, "another name");
+    project.write("parts/2.txt", "two\n");
+    stays_selected(&project);
+}
+
+#[test]
+fn patterns_of_bash() {
+    let bash = |command: &str, files: &[(&str, &str)]| {
+        let makefile = makefile("gen.sh", "bash gen.sh >text.c");
+        let script = generator(command);
+        recorded(&[&[("Makefile", &*makefile), ("gen.sh", &*script)], files].concat())
+    };
+    let project = bash(
+        "shopt -s extglob\ncat parts/*.h parts/+([0-9]).txt",
+        &[("parts/a.h", "h\n"), ("parts/1.txt", "one\n")],
+    );
+    project.write("parts/2.txt", "two\n");
+    stays_selected(&project);
+    for command in ["cat **/*.txt", "cat parts/*.txt parts/**/*.txt"] {
+        let project = bash(
+            &format!("shopt -s globstar\n{command}"),
+            &[("parts/1.txt", "one\n"), ("parts/a/a.txt", "a\n")],
+        );
+        project.write("parts/new/notes", "");
+        assert_quiet(&project, "another name");
+        project.write("parts/new/2.txt", "two\n");
+        stays_selected(&project);
+    }
+}
+
+/// The shell went elsewhere, where another script has the same name.
+#[test]
+fn a_script_of_the_same_name_elsewhere() {
+    let files = [("sub/gen.sh", "rm -f *.o\n"), ("sub/1.dat", "one\n")];
+    let project = forgetful("(cd sub; cat *.dat)", &files);
+    project.write("sub/notes", "");
+    assert_quiet(&project, "another name");
+    project.write("sub/2.dat", "two\n");
+    stays_selected(&project);
+}
+
+#[test]
+fn a_class_of_characters_in_a_pattern() {
+    let files = [("parts/1.txt", "one\n")];
+    for command in ["cat parts/[[:digit:]]*.txt", "find parts -name '[[:digit:]]*.txt'"] {
+        let project = forgetful(command, &files);
+        project.write("parts/2.txt", "two\n");
+        stays_selected(&project);
+    }
+    let makefile = makefile("$(wildcard parts/[[:digit:]]*.txt) gen.sh", "sh gen.sh $^ >text.c");
+    let script = generator("cat $1");
+    let project = recorded(&[("Makefile", &makefile), ("gen.sh", &script), files[0]]);
+    project.write("parts/0.txt", "two\n");
+    is_taken_up(&project);
+}
+
+/// One place of a pattern matches a character of several bytes, or a byte that is no character.
+#[test]
+fn a_pattern_and_names_of_any_bytes() {
+    use std::os::unix::ffi::OsStrExt;
+    let write = |project: &Project, name: &[u8]| {
+        let path = project.root().join(std::ffi::OsStr::from_bytes(name));
+        std::fs::write(path, "two\n").unwrap();
+    };
+    for (command, new) in [
+        ("cat parts/?.txt", "parts/\u{e4}.txt".as_bytes()),
+        ("cat parts/[\u{e4}1].txt", "parts/\u{e4}.txt".as_bytes()),
+        ("cat parts/?.txt", b"parts/\xff.txt"),
+    ] {
+        let project = forgetful(command, &[("parts/1.txt", "one\n")]);
+        write(&project, new);
+        stays_selected(&project);
+    }
+    let project = Project::empty();
+    project.write_config();
+    project.write("tests.list", "only ./prog\n");
+    project.write("main.c", MAIN);
+    project.write("Makefile", &makefile("gen.sh", "sh gen.sh >text.c"));
+    let script = generator("cat parts/BYTE*.txt").into_bytes();
+    let at = script.windows(4).position(|four| four == b"BYTE").unwrap();
+    let script = [&script[..at], b"\xe4", &script[at + 4..]].concat();
+    std::fs::write(project.path("gen.sh"), script).unwrap();
+    project.write("parts/notes", "");
+    write(&project, b"parts/\xe41.txt");
+    project.record();
+    assert_quiet(&project, "recorded");
+    write(&project, b"parts/\xe42.txt");
+    stays_selected(&project);
+}
+
+/// Names that a make finds and no process reads.
+#[test]
+fn names_that_only_a_make_uses() {
+    let main =
+        "#include <stdio.h>\nint main(void)\n{\n    printf(\"%d\\n\", COUNT);\n    return 0;\n}\n";
+    let flags = "prog: main.c\n\t$(CC) -DCOUNT=$(words $(wildcard parts/*.txt)) -o prog main.c\nclean:\n\trm -f prog\n";
+    let project = recorded(&[("Makefile", flags), ("main.c", main), ("parts/1.txt", "")]);
+    project.write("parts/notes", "");
+    assert_quiet(&project, "another name");
+    project.write("parts/2.txt", "");
+    stays_selected(&project);
+
+    let named =
+        makefile("", "echo 'const char *text = \"$(notdir $(wildcard plugins/*))\";' >text.c");
+    let project = recorded(&[("Makefile", &named), ("plugins/a", "")]);
+    project.write("plugins/b", "");
+    stays_selected(&project);
+
+    let how = makefile("", "echo 'const char *text = \"$(HOW)\";' >text.c");
+    let included = format!("all: prog\ninclude $(wildcard conf.d/*.conf)\n{how}");
+    let project = recorded(&[("Makefile", &included), ("conf.d/a.conf", "HOW = one\n")]);
+    project.write("conf.d/b.conf", "HOW = two\n");
+    stays_selected(&project);
+
+    let included = format!("all: prog\nKIND = a\nHOW = one\n-include local-$(KIND).inc\n{how}");
+    let project = recorded(&[("Makefile", &included)]);
+    project.write("local-a.inc", "HOW = two\n");
+    stays_selected(&project);
+
+    let asked =
+        format!("all: prog\nKIND = a\nHOW = $(if $(wildcard feature-$(KIND)),with,without)\n{how}");
+    let project = recorded(&[("Makefile", &asked), ("feature-a", "")]);
+    remove(&project, "feature-a");
+    stays_selected(&project);
+}
+
+/// A make finds a prerequisite in an earlier directory, or by an earlier rule.
+#[test]
+fn an_earlier_prerequisite() {
+    let recipe = "(printf 'const char *text = \"'; cat $< | tr -d '\\n'; echo '\";') >$@";
+    let program = "prog: main.o text.o\n\t$(CC) -o prog main.o text.o\n.SECONDARY:\nclean:\n\trm -f *.o prog text.c\n";
+    for rules in [
+        format!("all: prog\nVPATH = over parts\n{program}%.c: %.txt\n\t{recipe}\n"),
+        format!("{program}%.c: over/%.txt\n\t{recipe}\n%.c: parts/%.txt\n\t{recipe}\n"),
+    ] {
+        let project =
+            recorded(&[("Makefile", &rules), ("parts/text.txt", "one\n"), ("over/readme", "")]);
+        project.write("over/other.txt", "");
+        assert_quiet(&project, "another name");
+        project.write("over/text.txt", "two\n");
+        assert_eq!(project.selected(), ["only"], "{rules}");
+    }
+}
+
+/// A link on the way that a pattern takes, or a new one.
+#[test]
+fn links_below_patterns() {
+    let cases = [
+        ("$(wildcard mods/*/*.txt)", "sh gen.sh $^ >text.c", "cat $*"),
+        ("gen.sh", "sh gen.sh >text.c", "cat mods/*/*.txt"),
+        ("gen.sh", "sh gen.sh >text.c", "find -L mods -name '*.txt' | sort"),
+    ];
+    for (prerequisites, recipe, command) in cases {
+        let prepared = |link: &str| {
+            let project = Project::empty();
+            project.write_config();
+            project.write("tests.list", "only ./prog\n");
+            project.write("main.c", MAIN);
+            project.write("Makefile", &makefile(prerequisites, recipe));
+            project.write("gen.sh", &generator(command));
+            project.write("mods/a/1.txt", "one\n");
+            project.write("real/b/x", "");
+            project.write("real/b/y.txt", "x\n");
+            shell(&project, link);
+            project.record();
+            assert_quiet(&project, "recorded");
+            project
+        };
+        let project = prepared("ln -s ../real/b mods/b");
+        project.write("real/b/2.txt", "two\n");
+        assert_eq!(project.selected(), ["only"], "{command}: a file behind a link");
+        let project = prepared("true");
+        shell(&project, "ln -s ../real/b mods/b");
+        assert_eq!(project.selected(), ["only"], "{command}: a new link");
+    }
+}
+
 #[test]
 fn a_new_file_that_find_finds() {
     let project =
@@ -458,4 +687,82 @@ fn a_project_of_cmake_takes_up_what_it_lists() {
     project.write("src/more.c", "int more;\n");
     project.ok(&["test"]);
     assert_quiet(&project, "a source that it finds");
+}
+
+/// CMake lists directories in other ways than by patterns.
+#[test]
+fn directories_that_cmake_lists() {
+    let copied = "add_custom_target(copydata ALL COMMAND ${CMAKE_COMMAND} -E copy_directory ${CMAKE_SOURCE_DIR}/data ${CMAKE_BINARY_DIR}/data)";
+    let configured = "set(EXT txt)\nfile(GLOB D CONFIGURE_DEPENDS src/*.c data/*.${EXT})\nlist(LENGTH D N)\nconfigure_file(n.in n.txt)";
+    for more in [copied, "file(COPY data DESTINATION ${CMAKE_BINARY_DIR})", configured] {
+        let project = Project::empty();
+        project.write(
+            "edgewise.toml",
+            "ignore = [\"build/**\"]\n[build]\ncommand = \"cmake -S . -B build >/dev/null && cmake --build build >/dev/null\"\n\
+             [[suite]]\nname = \"t\"\nkind = \"list\"\nfile = \"tests.list\"\n",
+        );
+        project.write(
+            "CMakeLists.txt",
+            &format!(
+                "cmake_minimum_required(VERSION 3.10)\nproject(p C)\nfile(GLOB S CONFIGURE_DEPENDS src/*.c)\n\
+                 add_executable(prog ${{S}})\n{more}\n"
+            ),
+        );
+        project.write("src/main.c", "int main(void) { return 0; }\n");
+        project.write("n.in", "@N@\n");
+        project.write("data/1.txt", "one\n");
+        project.write("tests.list", "only build/prog; cat build/data/2.txt build/n.txt; true\n");
+        project.record();
+        assert_quiet(&project, "recorded");
+        project.write("src/notes.md", "\n");
+        assert_quiet(&project, "notes");
+        project.write("data/2.txt", "two\n");
+        assert_eq!(project.selected(), ["only"], "{more}");
+    }
+}
+
+/// An empty element of the search path is the working directory. `$LIB` has several values.
+#[test]
+fn a_library_in_a_directory_without_a_name() {
+    let two = "echo 'const char *text(void) { return \"two\"; }' | gcc -shared -fPIC -xc - -o";
+    for (flags, test, new) in [
+        ("", "LD_LIBRARY_PATH=:second ./prog", "libtext.so"),
+        ("", "LD_LIBRARY_PATH=second: ./prog", "libtext.so"),
+        ("-Wl,-rpath,'$$ORIGIN/$$LIB:$$ORIGIN/second'", "./prog", "lib64/libtext.so"),
+    ] {
+        let project = Project::empty();
+        project.write_config();
+        project.write(
+            "Makefile",
+            &format!(
+                "prog: main.c second/libtext.so\n\t$(CC) -o prog main.c -Lsecond -ltext {flags}\n\
+                 second/libtext.so: text.c\n\t$(CC) -shared -fPIC -o $@ text.c\n"
+            ),
+        );
+        project.write("text.c", "const char *text(void) { return \"one\"; }\n");
+        let main = MAIN.replace("extern const char *text;", "const char *text(void);");
+        project.write("main.c", &main.replace("text)", "text())"));
+        project.write("second/readme", "");
+        project.write("tests.list", &format!("uses {test}\n"));
+        project.record();
+        assert!(project.selected().is_empty());
+        shell(&project, &format!("mkdir -p `dirname {new}` && {two} {new}"));
+        assert_eq!(project.selected(), ["uses"], "{test} {flags}");
+    }
+}
+
+/// A build makes a link, or copies a file, unless there is one.
+#[test]
+fn what_was_made_once_and_is_a_persons() {
+    let files = [("default.cfg", "one\n"), ("custom.cfg", "two\n")];
+    let project = forgetful("(test -e config || ln -s default.cfg config; cat config)", &files);
+    shell(&project, "ln -sfn custom.cfg config");
+    stays_selected(&project);
+    let project = forgetful("(test -e config || cp default.cfg config; cat config)", &files);
+    project.write("config", "two\n");
+    clean(&project);
+    project.ok(&["test"]);
+    assert_quiet(&project, "after it was taken up");
+    remove(&project, "config");
+    stays_selected(&project);
 }

@@ -17,8 +17,10 @@ const TOOL: &str = r#"
 #include <fts.h>
 #include <ftw.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 static int count;
 static int each(const char *path, const struct stat *status, int type) { return count++, 0; }
@@ -51,6 +53,11 @@ int main(int argc, char **argv)
         count = stat(path, &status) ? -1 : (int)status.st_size;
     } else if (!strcmp(how, "readlink")) {
         readlink(path, text, sizeof text - 1);
+    } else if (!strcmp(how, "tz")) {
+        time_t now = 0;
+        setenv("TZ", path, 1);
+        tzset();
+        count = localtime(&now)->tm_hour;
     } else if (!strcmp(how, "ftw")) {
         ftw(path, each, 10);
     } else if (!strcmp(how, "nftw")) {
@@ -558,4 +565,81 @@ fn a_hard_link_outside_of_the_project() {
     });
     linked.project.write("data/one.txt", "another\n");
     linked.expect(&["outside"]);
+}
+
+/// The kernel looks for each directory on the way, also for one that it leaves again.
+#[test]
+fn a_directory_that_a_path_leaves_again() {
+    let tests =
+        "comes ./prog cat gen/../data/x\ngoes ./prog cat out/../data/x\nother ./prog cat data/x\n";
+    let linked = recorded(tests, |project| {
+        project.write("data/x", "one\n");
+        project.write("out/README", "\n");
+    });
+    std::fs::create_dir(linked.project.path("gen")).expect("a directory");
+    linked.expect(&["comes"]);
+    linked.project.ok(&["test"]);
+    std::fs::remove_dir_all(linked.project.path("out")).expect("removed");
+    linked.expect(&["goes"]);
+}
+
+/// An absolute link to a file of the project leads to another file with the same text.
+#[test]
+fn an_absolute_link_that_leads_to_the_same_text() {
+    let linked = recorded("reads ./prog readlink cur\nother ./prog cat v1/conf\n", |project| {
+        project.write("v1/conf", "same\n");
+        project.write("v2/conf", "same\n");
+        link(project, "cur", project.path("v1/conf"));
+    });
+    std::fs::remove_file(linked.project.path("cur")).expect("removed");
+    link(&linked.project, "cur", linked.project.path("v2/conf"));
+    linked.expect(&["reads"]);
+}
+
+/// Links to what holds the project, and to what changes all the time, are not walked.
+#[test]
+fn links_to_the_root_and_into_proc() {
+    let linked = recorded("stats ./prog stat fix/root\nother ./prog cat data\n", |project| {
+        project.write("data", "one\n");
+        project.write("fix/x", "");
+        link(project, "fix/root", "/");
+        link(project, "fix/self", "/proc/self");
+        link(project, "fix/dev", "/dev");
+    });
+    linked.project.write("data", "two\n");
+    linked.expect(&["other"]);
+}
+
+/// A name of version control below the project, a directory that cannot be removed once it is
+/// there, and a variable that the program sets itself.
+#[test]
+fn smaller_ways_to_a_file() {
+    let elsewhere = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let hard = elsewhere.path().join("hard");
+    let place = std::cell::RefCell::new(None);
+    let tests = format!(
+        "hard ./prog cat {}\nrmdir rmdir scratch 2>/dev/null; ./prog ls scratch\n\
+         zone ./prog tz :$PWD/zone\nother ./prog cat data/x\n",
+        hard.display()
+    );
+    let linked = recorded(&tests, |project| {
+        project.write("data/x", "x\n");
+        project.write("data/.svn/entries", "one\n");
+        std::fs::copy("/usr/share/zoneinfo/UTC", project.path("zone")).ok();
+        let linked = std::fs::hard_link(project.path("data/.svn/entries"), &hard);
+        *place.borrow_mut() = Some(linked.is_ok());
+    });
+    let project = &linked.project;
+    if place.into_inner() == Some(true) {
+        let mut file = std::fs::File::create(project.path("data/.svn/entries")).expect("opened");
+        file.write_all(b"two\n").expect("written");
+        assert!(project.selected().contains(&String::from("hard")));
+        project.ok(&["test"]);
+    }
+    project.write("scratch/x", "");
+    assert!(project.selected().contains(&String::from("rmdir")));
+    project.ok(&["test"]);
+    project.write("zone", "another\n");
+    assert!(project.selected().contains(&String::from("zone")));
+    assert!(!project.selected().contains(&String::from("other")));
 }

@@ -19,26 +19,26 @@ static int may_be_link(int at, const char *path)
     return type == S_IFLNK || type == S_IFDIR;
 }
 
-/* What is not there is as good as removed. */
-static void removed(int result, int at, const char *path, int was_link)
+/* A file that is not there is as good as removed. A directory may not be empty once it is there. */
+static void removed(int result, int at, const char *path, int was_link, int is_directory)
 {
-    note_change(!result || get_errno() == ENOENT, at, path, NO_FOLLOW);
+    note_change(!result || (get_errno() == ENOENT && !is_directory), at, path, NO_FOLLOW);
     if (was_link && !result)
         links_change();
 }
 
-#define REMOVE(name, at, parameters, arguments)       \
+#define REMOVE(name, at, is_directory, parameters, arguments) \
     WRAP(int, name, parameters)                       \
     {                                                 \
         int was_link = may_be_link(at, path);         \
         int result = CALL(-1, name, arguments);       \
-        removed(result, at, path, was_link);          \
+        removed(result, at, path, was_link, is_directory); \
         return result;                                \
     }
-REMOVE(unlink, HERE, LIST(const char *path), LIST(path))
-REMOVE(unlinkat, at, LIST(int at, const char *path, int flags), LIST(at, path, flags))
-REMOVE(remove, HERE, LIST(const char *path), LIST(path))
-REMOVE(rmdir, HERE, LIST(const char *path), LIST(path))
+REMOVE(unlink, HERE, 0, LIST(const char *path), LIST(path))
+REMOVE(unlinkat, at, flags & AT_REMOVEDIR, LIST(int at, const char *path, int flags), LIST(at, path, flags))
+REMOVE(remove, HERE, 0, LIST(const char *path), LIST(path))
+REMOVE(rmdir, HERE, 1, LIST(const char *path), LIST(path))
 
 /* They fail if something is there already. */
 #define MAKE(name, at, parameters, arguments)                 \

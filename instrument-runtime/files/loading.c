@@ -66,42 +66,70 @@ static void *or_nothing(void **known, const char *name)
     return found ? found : (void *)nothing;
 }
 
-/* A plain name is looked for in directories, which may be the project's; first in those for certain processors. */
-static void look_along(const char *directories, const char *name)
+/* A plain name is looked for in a directory; first in those for certain processors. No name stands for that of
+ * the process. */
+static void look_in(const char *directory, size_t length, const char *name, struct room *room)
 {
     static const char *const before[] = {"/", "/glibc-hwcaps/x86-64-v4/", "/glibc-hwcaps/x86-64-v3/", "/glibc-hwcaps/x86-64-v2/"};
+    size_t count = sizeof before / sizeof *before;
+
+    if (!length) {
+        directory = ".";
+        length = 1;
+    }
+    if (length + length_of(name) + 32 >= PATH_MAX)
+        return;
+    copy(room->link, directory, length);
+    put(room->link + length, "/glibc-hwcaps");
+    note_looked_for(HERE, room->link, FOLLOW);
+    for (size_t i = is_of_system(room->link) || !is_there(HERE, room->link) ? count - 1 : 0; i < count; i++) {
+        put(put(room->link + length, before[count - 1 - i]), name);
+        note_looked_for(HERE, room->link, FOLLOW);
+    }
+}
+
+/* The same for a list of directories, which may be the project's. */
+static void look_along(const char *directories, const char *name)
+{
     struct room *room = directories ? take_room() : NULL;
 
     while (room && *directories) {
         const char *end = directories;
         while (*end && *end != ':' && *end != ';')
             end++;
-        if ((size_t)(end - directories) + length_of(name) + 32 < PATH_MAX) {
-            size_t count = sizeof before / sizeof *before;
-            copy(room->link, directories, (size_t)(end - directories));
-            put(room->link + (end - directories), "/glibc-hwcaps");
-            note_looked_for(HERE, room->link, FOLLOW);
-            for (size_t i = is_of_system(room->link) || !is_there(HERE, room->link) ? count - 1 : 0; i < count; i++) {
-                put(put(room->link + (end - directories), before[count - 1 - i]), name);
-                note_looked_for(HERE, room->link, FOLLOW);
-            }
-        }
+        look_in(directories, (size_t)(end - directories), name, room);
+        if (*end && !end[1])
+            look_in(end, 0, name, room);
         directories = *end ? end + 1 : end;
     }
     if (room)
         leave_room(room);
 }
 
-/* The name that stands in a search path at this place, for the directory of the module. */
-static size_t length_of_origin(const char *at)
+/* What the loader may put for the variables of a search path. */
+#ifdef __x86_64__
+static const char *const libs[] = {"lib64", "lib/x86_64-linux-gnu", "lib"};
+static const char *const platforms[] = {"x86_64", "haswell", "xeon_phi"};
+#else
+static const char *const libs[] = {"lib64", "lib/aarch64-linux-gnu", "lib"};
+static const char *const platforms[] = {"aarch64"};
+#endif
+
+/* The length of a variable of a search path, if it stands at this place. */
+static size_t length_of_variable(const char *at, const char *name)
 {
-    if (starts_with(at, "$ORIGIN"))
-        return sizeof "$ORIGIN" - 1;
-    return starts_with(at, "${ORIGIN}") ? sizeof "${ORIGIN}" - 1 : 0;
+    size_t length = length_of(name);
+
+    if (*at != '$')
+        return 0;
+    if (at[1] == '{')
+        return starts_with(at + 2, name) && at[2 + length] == '}' ? length + 3 : 0;
+    return starts_with(at + 1, name) ? length + 1 : 0;
 }
 
-/* Directories that a module names itself (RPATH, RUNPATH), with a colon between them. */
-static void look_along_own(const struct link_map *map, const char *directories, const char *name)
+/* Directories of a search path with one choice of its variables, with a colon between them. */
+static void look_along_chosen(const struct link_map *map, const char *directories, const char *name, const char *lib,
+                              const char *platform)
 {
     struct room *room = take_room();
     const char *file = map->l_name && *map->l_name ? map->l_name : "/proc/self/exe";
@@ -117,10 +145,15 @@ static void look_along_own(const struct link_map *map, const char *directories, 
     }
     origin = (size_t)(last_of(room->real) - room->real);
     for (;; directories++) {
-        size_t mark = length_of_origin(directories);
-        if (at + origin + 2 >= sizeof room->path)
+        size_t mark = length_of_variable(directories, "ORIGIN");
+        size_t of_lib = length_of_variable(directories, "LIB");
+        size_t of_platform = length_of_variable(directories, "PLATFORM");
+        if (at + origin + 32 >= sizeof room->path)
             break;
-        if (mark) {
+        if (of_lib || of_platform) {
+            at = (size_t)(put(room->path + at, of_lib ? lib : platform) - room->path);
+            directories += (of_lib ? of_lib : of_platform) - 1;
+        } else if (mark) {
             copy(room->path + at, origin ? room->real : "./", origin ? origin : 2);
             at += origin ? origin : 2;
             directories += mark - 1;
@@ -128,14 +161,35 @@ static void look_along_own(const struct link_map *map, const char *directories, 
             room->path[at++] = *directories;
         } else {
             room->path[at] = 0;
-            if (at)
-                look_along(room->path, name);
+            look_along(at ? room->path : ".", name);
             at = 0;
             if (!*directories)
                 break;
         }
     }
     leave_room(room);
+}
+
+/* The same for each choice. Modules name such directories themselves (RPATH, RUNPATH). */
+static void look_along_own(const struct link_map *map, const char *directories, const char *name)
+{
+    size_t lib_count = contains(directories, "LIB") ? sizeof libs / sizeof *libs : 1;
+    size_t platform_count = contains(directories, "PLATFORM") ? sizeof platforms / sizeof *platforms : 1;
+
+    if (!*directories)
+        return;
+    for (size_t i = 0; i < lib_count; i++)
+        for (size_t j = 0; j < platform_count; j++)
+            look_along_chosen(map, directories, name, libs[i], platforms[j]);
+}
+
+/* Those of the environment may have variables, too. */
+static void look_along_given(const char *directories, const char *name)
+{
+    if (directories && contains(directories, "$"))
+        look_along_own(first_module(), directories, name);
+    else
+        look_along(directories, name);
 }
 
 /* Whose search path counts for whom depends on how a library is loaded: those of all modules are looked at. */
@@ -163,7 +217,7 @@ __attribute__((visibility("hidden"), used)) void *edgewise_before_dlopen(const c
         if (contains(name, "/"))
             note_module(name);
         else {
-            look_along(value_in(environ, "LD_LIBRARY_PATH="), name);
+            look_along_given(value_in(environ, "LD_LIBRARY_PATH="), name);
             look_in_modules(name);
         }
         __atomic_store_n(&loads_pending, 1, __ATOMIC_RELAXED);
@@ -234,20 +288,40 @@ WRAP(int, dlclose, void *library)
 }
 
 /* Files that the C library reads because a variable says so. */
+static const char *const names_of_files[] = {"LOCPATH=", "NLSPATH=", "GCONV_PATH=", "TZDIR=", "TZ=", "HOSTALIASES="};
+
+static void note_variable(const char *variable)
+{
+    if (*variable != 'L' && *variable != 'N' && *variable != 'G' && *variable != 'T' && *variable != 'H')
+        return;
+    for (size_t i = 0; i < sizeof names_of_files / sizeof *names_of_files; i++) {
+        const char *name = names_of_files[i], *value = variable + length_of(name);
+        if (starts_with(variable, name) && contains(value, LOG_TEXT(root)))
+            mark("a variable of the C library names files of the project");
+    }
+}
+
 static void note_variables(char *const *variables)
 {
-    static const char *const names[] = {"LOCPATH=", "NLSPATH=", "GCONV_PATH=", "TZDIR=", "TZ=", "HOSTALIASES="};
+    for (; *variables; variables++)
+        note_variable(*variables);
+}
 
-    for (; *variables; variables++) {
-        const char *first = *variables;
-        if (*first != 'L' && *first != 'N' && *first != 'G' && *first != 'T' && *first != 'H')
-            continue;
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-            const char *value = *variables + length_of(names[i]);
-            if (starts_with(*variables, names[i]) && contains(value, LOG_TEXT(root)))
+/* A program may set them itself. */
+WRAP(int, setenv, const char *name, const char *value, int replaces)
+{
+    if ((uintptr_t)name >= 4096 && (uintptr_t)value >= 4096 && is_on() && contains(value, LOG_TEXT(root)))
+        for (size_t i = 0; i < sizeof names_of_files / sizeof *names_of_files; i++)
+            if (starts_with(names_of_files[i], name) && names_of_files[i][length_of(name)] == '=')
                 mark("a variable of the C library names files of the project");
-        }
-    }
+    return CALL(-1, setenv, name, value, replaces);
+}
+
+WRAP(int, putenv, char *variable)
+{
+    if ((uintptr_t)variable >= 4096 && is_on())
+        note_variable(variable);
+    return CALL(-1, putenv, variable);
 }
 
 static int is_name_of_make(const char *name)
@@ -291,8 +365,39 @@ static void note_program(int count, char **arguments, char **variables)
         mark("a program written in Go makes its system calls itself");
 }
 
+static int is_of_pattern(char c)
+{
+    return c == '*' || c == '?' || c == '[';
+}
+
+/* Where the process begins, and which of its variables may be patterns. A `*` stands for all of them. */
+static void keep_variables(char **variables)
+{
+    long length = sys(SYS_getcwd, told_before, PATH_MAX);
+    char *start = told_before + (length > 0 ? length : 1), *at = start;
+
+    for (; *variables; variables++) {
+        const char *name = *variables, *end = name, *value;
+        while (*end && *end != '=')
+            end++;
+        for (value = end; *value && !is_of_pattern(*value); value++)
+            ;
+        if (!*value)
+            continue;
+        if (at + (end - name) + 2 > told_before + sizeof told_before) {
+            at = put(start, "*");
+            break;
+        }
+        copy(at, name, (size_t)(end - name));
+        at += end - name;
+        *at++ = ' ';
+    }
+    *at++ = 0;
+    told_before_length = (size_t)(at - told_before);
+}
+
 /* Programs whose arguments tell which names they look for. */
-static void keep_told(int count, char **arguments)
+static void keep_told(int count, char **arguments, char **variables)
 {
     static const char *const names[] = {"sh", "dash", "bash", "find", "cmake"};
     const char *name = count > 0 && arguments[0] ? last_of(arguments[0]) : "";
@@ -303,7 +408,9 @@ static void keep_told(int count, char **arguments)
             continue;
         told = arguments[0];
         told_length = (size_t)(end + length_of(end) + 1 - told);
-        told_hash = hash_bytes(EDGEWISE_TOLD, told, told_length) | 1;
+        keep_variables(variables);
+        told_hash = hash_bytes(EDGEWISE_TOLD, told, told_length);
+        told_hash = hash_bytes(told_hash, told_before, told_before_length) | 1;
     }
 }
 
@@ -314,7 +421,7 @@ static void note_searches(char *const *variables)
 
     for (struct link_map *map = first_module(); map; map = map->l_next) {
         if (map->l_name && contains(map->l_name, "/")) {
-            look_along(directories, last_of(map->l_name));
+            look_along_given(directories, last_of(map->l_name));
             look_in_modules(last_of(map->l_name));
         }
     }
@@ -336,7 +443,7 @@ __attribute__((constructor(101), used)) static void begin(int count, char **argu
         note_variables(variables);
         note_searches(variables);
         note_program(count, arguments, variables);
-        keep_told(count, arguments);
+        keep_told(count, arguments, variables);
     }
 }
 

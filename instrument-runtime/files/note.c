@@ -49,14 +49,16 @@ static void note_told(struct room *room, size_t length)
     if (is_noted(hash))
         return;
     directory = directory_of(HERE, room->path);
-    if (!directory || length + directory + told_length + 2 > sizeof room->link) {
+    if (!directory || length + directory + told_before_length + told_length + 2 > sizeof room->link) {
         note_real(EDGEWISE_LISTED, room->real, length);
         return;
     }
     copy(room->link, room->real, length + 1);
     copy(room->link + length + 1, room->path, directory + 1);
-    copy(room->link + length + directory + 2, told, told_length);
-    append_as(EDGEWISE_TOLD, this_process(), 0, room->link, length + directory + told_length + 2);
+    copy(room->link + length + directory + 2, told_before, told_before_length);
+    length += directory + told_before_length + 2;
+    copy(room->link + length, told, told_length);
+    append_as(EDGEWISE_TOLD, this_process(), 0, room->link, length + told_length);
     set_noted(hash);
 }
 

@@ -66,6 +66,8 @@ __attribute__((noinline)) static void after_open(struct opened opened, int succe
             note_append(succeeded, at, path, opened.follow);
         return;
     }
+    if (!succeeded && is_make && opened.known && opened.how == READS)
+        note_also(opened.known, EDGEWISE_INCLUDED, at, path, opened.follow);
     if (!succeeded || (flags & O_PATH) == O_PATH)
         return;
     if (!opened.known)

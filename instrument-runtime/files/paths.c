@@ -113,6 +113,9 @@ static size_t resolve(struct room *room, size_t known, int follow)
             continue;
         }
         if (part == 2 && at[0] == '.' && at[1] == '.') {
+            /* Whether there is such a directory counts. That of the process is there. */
+            if (is_in_project(real, length) && length > log->root_length && (links || length > known))
+                note_link(real, length);
             while (length && real[--length] != '/')
                 ;
             at = end;

@@ -43,6 +43,9 @@ static int is_make;
 static const char *told;
 static size_t told_length;
 static uint64_t told_hash;
+/* Where it was when it began, NUL, and the names of variables whose values may be patterns. */
+static char told_before[PATH_MAX + 1024];
+static size_t told_before_length;
 
 static void start(char *const *variables)
 {

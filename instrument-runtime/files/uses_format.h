@@ -23,8 +23,9 @@
 #define EDGEWISE_SOUGHT 8     /* the same as LOOKED_FOR, by a make or a compiler of ours */
 #define EDGEWISE_CACHED 9     /* the same as LISTED, by a make, which asks for names that its rules have */
 #define EDGEWISE_GLOBBED 10   /* the same as LISTED, by glob(): the pattern is noted as well */
-#define EDGEWISE_TOLD 11      /* the same as LISTED; behind a NUL the working directory, and the arguments of the
-                                 process, each behind a NUL: a shell, which expands patterns, find, or cmake */
+#define EDGEWISE_TOLD 11      /* the same as LISTED; behind it, each behind a NUL, the working directory, that at the
+                                 start of the process, names of variables whose values have characters of patterns,
+                                 with spaces between, and its arguments: a shell, find, or cmake */
 #define EDGEWISE_PATTERN 12   /* what glob() was asked for, without links up to the first part that is a pattern */
 #define EDGEWISE_PATTERN_OF_MAKE 13
 
@@ -34,6 +35,8 @@
 
 /* Opened only to append to it: nothing of it is read, unless another use says so. */
 #define EDGEWISE_APPENDED 15
+/* The same as SOUGHT, by a make that wanted to read it: a part of a makefile that is not there. */
+#define EDGEWISE_INCLUDED 22
 
 /* What became of processes. A program that is executed has to say EDGEWISE_LOADED afterwards: one that does
  * not is not seen, for whatever reason. */

@@ -90,6 +90,10 @@ pub struct BuildState {
     /// may edit them since.
     #[serde(default)]
     pub contents_made: FileState,
+    /// Those of them that somebody edited before a build read them: without them a build makes
+    /// something else.
+    #[serde(default)]
+    pub edited_once: BTreeSet<String>,
     /// Files that tests made, and what they left of those that builds make. What tests leave where
     /// a build looks is nothing new to it. Kept apart: tests may run while something is built.
     #[serde(skip)]
@@ -239,9 +243,11 @@ impl BuildState {
     /// left: somebody edited them.
     pub fn edited(&self, root: &Path) -> impl Iterator<Item = String> {
         let made = self.contents_made.iter();
-        let is_edited = |(name, then): &(&String, &Fingerprint)| {
-            let now = files::content(&root.join(bytes::path(name)));
-            now.is_some_and(|now| now != **then && self.left_by_tests.get(*name) != Some(&now))
+        let is_edited = |(name, then): &(&String, &Fingerprint)| match files::content_made(
+            &root.join(bytes::path(name)),
+        ) {
+            Some(now) => now != **then && self.left_by_tests.get(*name) != Some(&now),
+            None => self.edited_once.contains(*name),
         };
         made.filter(is_edited).map(|(name, _)| name.clone())
     }
@@ -251,20 +257,27 @@ impl BuildState {
     pub fn note_contents(&mut self, root: &Path, uses: &Uses, extent: Contents) {
         for (path, used) in &uses.files {
             let name = relative(root, path);
-            let is_read = used.read_by_others || used.executed;
+            let is_link = path.is_symlink();
+            let is_read =
+                used.read_by_others || used.executed || is_link && used.looked_for_by_others;
             let is_known = self.contents_made.contains_key(&name);
             let counts = self.outputs.contains(&name)
                 && (is_read || is_known)
                 && !self.described.contains(&name)
                 && !is_of_build_tool(root, &name);
-            if !counts || path.is_symlink() || !path.is_file() {
+            if !counts || !is_link && !path.is_file() {
                 continue;
             }
             if (used.written || !is_known || extent == Contents::Read)
                 && !from_before::is_object(path)
-                && let Some(content) = files::content(path)
+                && let Some(content) = files::content_made(path)
             {
-                self.contents_made.insert(name, content);
+                let then = self.contents_made.insert(name.clone(), content);
+                if used.written {
+                    self.edited_once.remove(&name);
+                } else if then.is_some_and(|then| then != content) {
+                    self.edited_once.insert(name);
+                }
             }
         }
         let is_by_tool =
@@ -276,7 +289,13 @@ impl BuildState {
         if extent == Contents::All {
             let made = self.contents_made.iter_mut();
             for (name, known) in made {
-                *known = files::content(&root.join(bytes::path(name))).unwrap_or(*known);
+                let now = files::content_made(&root.join(bytes::path(name)));
+                match now {
+                    None => _ = self.edited_once.remove(name),
+                    Some(now) if now != *known => _ = self.edited_once.insert(name.clone()),
+                    Some(_) => {}
+                }
+                *known = now.unwrap_or(*known);
             }
         }
     }
@@ -294,7 +313,7 @@ impl BuildState {
             let path = root.join(bytes::path(name));
             let was_there = before.contains_key(name) || before.contains_key(&format!("{name}/"));
             if state.contents_made.contains_key(name) {
-                left.extend(files::content(&path).map(|content| (name.clone(), content)));
+                left.extend(files::content_made(&path).map(|content| (name.clone(), content)));
             } else if !was_there && path.symlink_metadata().is_ok() {
                 left.entry(name.clone()).or_default();
             }

@@ -239,17 +239,19 @@ pub fn paths(root: &Path, is_ignored: impl Fn(&str) -> bool) -> anyhow::Result<P
         }
         Ok(Some(path))
     })?;
-    let state = identity(&root.join(STATE_DIRECTORY)).ok();
+    let state = identity(&root.join(STATE_DIRECTORY));
     let known = std::mem::take(&mut walk.known);
+    let real_root = root.canonicalize()?;
     for link in links {
         // Links may lead to a directory twice, or in a circle.
         let mut seen: HashSet<Identity> = state.into_iter().collect();
-        let mut is_new = |path: PathBuf| {
-            let place = identity(&path)?;
-            Ok((!known.contains(&place) && seen.insert(place)).then_some(path))
+        let mut is_new = |path: PathBuf, is_link: bool| {
+            let place = identity(&path).filter(|_| !is_link || is_entered(&real_root, &path));
+            let is_new = |place| !known.contains(&place) && seen.insert(place);
+            Ok(place.is_some_and(is_new).then_some(path))
         };
-        if let Some(link) = is_new(link)? {
-            walk.below(&link, &mut |path, _| is_new(path))?;
+        if let Some(link) = is_new(link, true)? {
+            walk.below(&link, &mut is_new)?;
         }
     }
     Ok(walk.found)
@@ -258,9 +260,18 @@ pub fn paths(root: &Path, is_ignored: impl Fn(&str) -> bool) -> anyhow::Result<P
 /// Device and inode.
 type Identity = (u64, u64);
 
-fn identity(path: &Path) -> std::io::Result<Identity> {
-    let place = fs_err::metadata(path)?;
-    Ok((place.dev(), place.ino()))
+/// None if it is gone by now.
+fn identity(path: &Path) -> Option<Identity> {
+    let place = path.metadata().ok()?;
+    Some((place.dev(), place.ino()))
+}
+
+/// Whether what a link leads to is looked at. A directory that the project is in holds all other
+/// things as well, and what the kernel makes up is not the same twice.
+fn is_entered(real_root: &Path, link: &Path) -> bool {
+    let Ok(target) = link.canonicalize() else { return false };
+    let is_of_kernel = ["/proc", "/sys", "/dev"].iter().any(|place| target.starts_with(place));
+    !real_root.starts_with(&target) && !is_of_kernel
 }
 
 struct Walk<'r, I> {
@@ -281,15 +292,20 @@ impl<I: Fn(&str) -> bool> Walk<'_, I> {
     ) -> anyhow::Result<()> {
         let mut todo = vec![directory.to_path_buf()];
         while let Some(directory) = todo.pop() {
-            self.known.insert(identity(&directory)?);
-            let entries: Result<Vec<_>, _> = fs_err::read_dir(&directory)?.collect();
+            // What is gone by now is not there.
+            let Some(place) = identity(&directory) else { continue };
+            self.known.insert(place);
+            let entries = match fs_err::read_dir(&directory) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                entries => entries?.collect::<Result<Vec<_>, _>>(),
+            };
             let mut entries = entries?;
             // What is found by several names behind a link always has the same one.
             entries.sort_by_key(|entry| entry.file_name());
             for entry in entries {
                 let path = entry.path();
                 let name = relative(self.root, &path);
-                let kind = entry.file_type()?;
+                let Ok(kind) = entry.file_type() else { continue };
                 if kind.is_dir() || kind.is_symlink() && path.is_dir() {
                     if !is_skipped(self.root, &path) && !(self.is_ignored)(&format!("{name}/")) {
                         self.found.directories.push(path.clone());
@@ -323,6 +339,16 @@ impl Links {
         });
         // One that is a directory by now is no link.
         Self(links.filter(|(link, target)| link != target).collect())
+    }
+
+    /// Those among some paths below the root.
+    pub fn among<'p>(root: &Path, paths: impl Iterator<Item = &'p PathBuf>) -> Self {
+        let Ok(real) = root.canonicalize() else { return Self::default() };
+        let links = paths.filter(|path| path.is_symlink() && path.is_dir()).filter_map(|path| {
+            let target = path.canonicalize().ok()?;
+            target.starts_with(&real).then(|| (relative(root, path), relative(&real, &target)))
+        });
+        Self(links.collect())
     }
 
     /// The name that a file is known by, if a link is on the way to it by this one.
@@ -398,7 +424,7 @@ pub fn is_presence(path: &Path, state: Option<&Fingerprint>) -> bool {
 /// not a regular file only its kind counts. None if there is nothing.
 pub fn content(path: &Path) -> Option<Fingerprint> {
     let Some(bytes) = read(path) else {
-        let target = std::fs::read_link(path).ok();
+        let target = std::fs::read_link(path).ok().map(|target| in_project(path, target));
         let kind = std::fs::symlink_metadata(path).ok()?.permissions().mode() & libc::S_IFMT;
         let mut hasher = FpHasher::new("special file");
         hasher.number(u64::from(kind));
@@ -410,8 +436,10 @@ pub fn content(path: &Path) -> Option<Fingerprint> {
 
 fn content_of(path: &Path, bytes: &[u8]) -> Fingerprint {
     let content = content_with(bytes, path.metadata().map_or(0, |meta| meta.permissions().mode()));
-    // Who asks for the target of a link sees it. An absolute one is another one at another place.
-    match std::fs::read_link(path).ok().filter(|target| target.is_relative()) {
+    // Who asks for the target of a link sees it. An absolute one outside of the project is another
+    // one at another place.
+    let target = std::fs::read_link(path).ok().map(|target| in_project(path, target));
+    match target.filter(|target| target.is_relative()) {
         Some(target) => {
             let mut hasher = FpHasher::new("link");
             hasher.bytes(target.as_os_str().as_encoded_bytes());
@@ -419,6 +447,34 @@ fn content_of(path: &Path, bytes: &[u8]) -> Fingerprint {
             hasher.finish()
         }
         None => content,
+    }
+}
+
+/// The target of a link. One in the project is told from the root of the project on.
+fn in_project(link: &Path, target: PathBuf) -> PathBuf {
+    if target.is_relative() {
+        return target;
+    }
+    let mut directories = link.ancestors().skip(1);
+    let Some(root) = directories.find(|directory| directory.join(CONFIG_FILE).exists()) else {
+        return target;
+    };
+    let real = root.canonicalize();
+    let inside = target.strip_prefix(root).ok();
+    let inside = inside.or_else(|| target.strip_prefix(real.as_ref().ok()?).ok());
+    inside.map(|inside| Path::new("[root]").join(inside)).unwrap_or(target)
+}
+
+/// What counts of a file that a build made: of a link, where it leads. What it leads to counts by
+/// itself.
+pub fn content_made(path: &Path) -> Option<Fingerprint> {
+    match std::fs::read_link(path) {
+        Ok(target) => {
+            let mut hasher = FpHasher::new("link that was made");
+            hasher.bytes(in_project(path, target).as_os_str().as_encoded_bytes());
+            Some(hasher.finish())
+        }
+        Err(_) => content(path),
     }
 }
 

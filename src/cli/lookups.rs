@@ -1,26 +1,32 @@
 //! The names that builds look for. A file that comes or goes under one of them may change what
 //! a build makes, whatever it is called.
 
+mod cmake;
+mod leading;
+mod makefile;
+mod pattern;
+mod shell;
+
 use super::build_state::BuildState;
-use super::files;
+use super::files::{self, Links};
 use crate::bytes;
 use crate::compiler::project::relative;
 use crate::history::format::FileState;
 use crate::trace::uses::{Listing, Uses};
-use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use leading::{Listed, Told};
+use makefile::{Makefiles, is_word_of};
+use pattern::{Pattern, before_pattern, escape};
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 /// Endings from which make's own rules make something.
 const ENDINGS_OF_MAKE: &[&str] = &[
     "y", "l", "ym", "yl", "s", "S", "cc", "C", "cpp", "p", "f", "F", "m", "r", "sh", "w", "web",
     "ch", "def", "mod",
 ];
-/// Words that stand for themselves in a pattern, or for a part of it.
-const META: &[char] = &['*', '?', '['];
 
 /// What processes of builds looked for, relative to the root.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -56,29 +62,33 @@ impl Sought {
             }
         }
         for pattern in &uses.patterns {
-            let text = relative(root, &pattern.path).replace('{', "\\{").replace('}', "\\}");
+            let text = relative(root, &pattern.path);
             let of_its_kind = match pattern.is_of_make {
                 true => &mut self.patterns_of_make,
                 false => &mut self.patterns,
             };
-            match glob(&text) {
-                Some(_) => of_its_kind.insert(text),
-                None => self.searched.insert(before_pattern(&text)),
+            match text.split('/').any(|part| part == "..") {
+                true => self.searched.insert(before_pattern(&text)),
+                false => of_its_kind.insert(text),
             };
         }
-        let mut globs_of_cmake = None;
+        if uses.listings.is_empty() {
+            return;
+        }
+        let links = Links::among(root, uses.files.keys());
+        let mut descriptions = None;
         for listing in &uses.listings {
             let program = listing.arguments.first().map(|first| bytes::to_text(first));
             let program = program.unwrap_or_default();
             let found = match program.rsplit('/').next() {
                 Some("find") => of_find(root, listing),
                 Some("cmake") => {
-                    let names = globs_of_cmake.get_or_insert_with(|| globs_in_cmake(root, inputs));
-                    { names }.as_ref().map(|names| below(root, &listing.directory, names))
+                    let read = || cmake::Descriptions::read(root, inputs);
+                    descriptions.get_or_insert_with(read).told(root, listing, &links)
                 }
-                _ => of_shell(root, listing),
+                _ => of_shell(root, listing, &links),
             };
-            match found.filter(|found| found.iter().all(|text| glob(text).is_some())) {
+            match found {
                 Some(found) => self.patterns.extend(found),
                 None => {
                     self.searched.insert(relative(root, &listing.directory));
@@ -93,8 +103,11 @@ pub struct Lookups<'a> {
     root: &'a Path,
     state: &'a BuildState,
     sought: &'a Sought,
-    patterns: GlobSet,
+    patterns: Vec<Pattern>,
     makefiles: OnceCell<Makefiles>,
+    /// Names, without directories, of what builds read and make.
+    bases: OnceCell<BTreeSet<String>>,
+    links: OnceCell<Links>,
 }
 
 /// How a build looks for a name.
@@ -115,27 +128,45 @@ impl<'a> Lookups<'a> {
 
     /// What a part of the builds looked for.
     pub fn of(root: &'a Path, state: &'a BuildState, sought: &'a Sought) -> Self {
-        let of_make = patterns_that_count(state, sought);
-        let all = sought.patterns.iter().chain(of_make);
-        let patterns = set(all.filter_map(|text| glob(text)));
-        Self { root, state, sought, patterns, makefiles: OnceCell::new() }
+        let makefiles = OnceCell::new();
+        let of_make = patterns_that_count(root, state, sought, &makefiles);
+        let patterns = sought.patterns.iter().chain(of_make).map(|text| Pattern::new(text));
+        let patterns = patterns.collect();
+        let (bases, links) = (OnceCell::new(), OnceCell::new());
+        Self { root, state, sought, patterns, makefiles, bases, links }
     }
 
     /// Whether a build looks for a name that comes or goes between two states.
     pub fn between(&self, name: &str, old: &FileState, new: &FileState) -> Option<Lookup> {
         let differs = |directory: &str| old.contains_key(directory) != new.contains_key(directory);
-        match differs(name) {
-            true => self.look(name, differs),
-            false => None,
+        if !differs(name) {
+            return None;
         }
+        self.links.get_or_init(|| Links::new(self.root, new));
+        let is_link = |name: &str| {
+            let directory = format!("{name}/");
+            let is_one =
+                |state: &FileState| state.contains_key(name) && state.contains_key(&directory);
+            is_one(old) || is_one(new)
+        };
+        self.look(name, differs, is_link)
     }
 
     /// Whether a build looks for a name, where nothing else comes or goes.
     pub fn at(&self, name: &str) -> Option<Lookup> {
-        self.look(name, |_| false)
+        self.links.get_or_init(|| match self.state.known() {
+            Some(known) => Links::new(self.root, known),
+            None => Links::default(),
+        });
+        self.look(name, |_| false, |_| false)
     }
 
-    fn look(&self, name: &str, differs: impl Fn(&str) -> bool) -> Option<Lookup> {
+    fn look(
+        &self,
+        name: &str,
+        differs: impl Fn(&str) -> bool,
+        is_link: impl Fn(&str) -> bool,
+    ) -> Option<Lookup> {
         let name = name.trim_end_matches('/');
         let is_made = |name: &str| {
             self.state.outputs.contains(name) || self.state.left_by_tests.contains_key(name)
@@ -145,14 +176,12 @@ impl<'a> Lookups<'a> {
         }
         // A directory that comes or goes with it is a name, too.
         let mut top = name;
-        let is_asked =
-            |name: &str| self.sought.asked.contains(name) || self.patterns.is_match(name);
-        let mut found = is_asked(name);
+        let mut found = self.is_asked(name, is_link(name));
         while let Some((directory, _)) = top.rsplit_once('/')
             && differs(&format!("{directory}/"))
             && !is_made(directory)
         {
-            found |= is_asked(directory);
+            found |= self.is_asked(directory, false);
             top = directory;
         }
         if found || self.sought.searched.contains(directory_of(top)) {
@@ -162,154 +191,98 @@ impl<'a> Lookups<'a> {
         is_cached.then(|| self.by_make(name)).flatten()
     }
 
+    /// Whether a process asks for a name, or for another name of the same file. Behind a link to a
+    /// directory there may be files that a pattern matches.
+    fn is_asked(&self, name: &str, is_link: bool) -> bool {
+        let is_match = |name: &str| {
+            let mut patterns = self.patterns.iter();
+            patterns
+                .any(|pattern| pattern.is_match(name) || is_link && pattern.is_match_below(name))
+        };
+        let others = || self.links.get().map(|links| links.others(name)).unwrap_or_default();
+        self.sought.asked.contains(name)
+            || is_match(name)
+            || !self.patterns.is_empty() && others().iter().any(|name| is_match(name))
+    }
+
+    fn makefiles(&self) -> &Makefiles {
+        self.makefiles.get_or_init(|| Makefiles::read(self.root, self.state))
+    }
+
     /// Whether a make that lists a directory has a use for a file in it.
     fn by_make(&self, name: &str) -> Option<Lookup> {
         let base = name.rsplit('/').next().unwrap_or(name);
-        let makefiles = self.makefiles.get_or_init(|| Makefiles::read(self.root, self.state));
+        let makefiles = self.makefiles();
         if makefiles.look_for(base) {
             return Some(Lookup::Makefile);
         }
-        let (stem, ending) = name.rsplit_once('.')?;
+        let (stem, ending) = base.rsplit_once('.')?;
+        // A search path, or another rule, leads from a file to one of another directory.
+        let bases = self.bases.get_or_init(|| {
+            let names = self.state.inputs.iter().chain(&self.state.outputs);
+            names.map(|name| name.rsplit('/').next().unwrap_or(name).to_string()).collect()
+        });
         // Sources and headers are looked at in other ways.
         let is_ending = ENDINGS_OF_MAKE.contains(&ending)
-            || !["c", "h"].contains(&ending) && is_word_of(&makefiles.text, &format!("%.{ending}"));
+            || !["c", "h"].contains(&ending)
+                && (is_word_of(&makefiles.text, &format!("%.{ending}"))
+                    || makefiles.have_suffix_rule(ending));
         let start = format!("{stem}.");
-        let has_stem = |names: &BTreeSet<String>| {
-            let others = names.range(start.clone()..).take_while(|name| name.starts_with(&start));
-            names.contains(stem) || { others }.any(|other| !other[start.len()..].contains('/'))
+        let has_stem = || {
+            let mut others = bases.range(start.clone()..);
+            bases.contains(stem) || others.next().is_some_and(|other| other.starts_with(&start))
         };
-        let is_known = || has_stem(&self.state.inputs) || has_stem(&self.state.outputs);
-        (is_ending && is_known()).then_some(Lookup::Rule)
+        let is_of_rule = is_ending && has_stem() || makefiles.have_rule_for(base, bases);
+        is_of_rule.then_some(Lookup::Rule)
     }
 }
 
-/// Patterns of a make whose files another process reads. Those of other files make prerequisites,
-/// which a make sees to itself. Of one that finds nothing it is not known what becomes of it.
-fn patterns_that_count<'s>(state: &BuildState, sought: &'s Sought) -> Vec<&'s String> {
+/// Patterns of a make whose files another process reads, or that are parts of makefiles, or whose
+/// names go elsewhere than to prerequisites, which a make sees to itself. Of one that finds nothing
+/// it is not known what becomes of it.
+fn patterns_that_count<'s>(
+    root: &Path,
+    state: &BuildState,
+    sought: &'s Sought,
+    makefiles: &OnceCell<Makefiles>,
+) -> Vec<&'s String> {
     let all: Vec<&String> = sought.patterns_of_make.iter().collect();
     if all.is_empty() {
         return all;
     }
-    let matcher = set(all.iter().filter_map(|text| glob(text)));
+    let matchers: Vec<Pattern> = all.iter().map(|text| Pattern::new(text)).collect();
     let (mut finds, mut counts) = (vec![false; all.len()], vec![false; all.len()]);
     for name in state.known().into_iter().flat_map(|known| known.keys()) {
         let is_read = || {
             let is_code = name.ends_with(".c") || files::is_build_description(name);
-            state.inputs.contains(name)
-                && state.is_read_by_others(name)
-                && !state.described.contains(name)
-                && !is_code
+            state.inputs.contains(name) && state.is_read_by_others(name) && !is_code
         };
-        let found = matcher.matches(name);
-        let is_read = !found.is_empty() && is_read();
-        for place in found {
-            finds[place] = true;
-            counts[place] |= is_read;
+        for (place, matcher) in matchers.iter().enumerate() {
+            if !(finds[place] && counts[place]) && matcher.is_match(name) {
+                finds[place] = true;
+                counts[place] |= is_read();
+            }
         }
     }
+    let goes_further = |text: &str| {
+        let makefiles = makefiles.get_or_init(|| Makefiles::read(root, state));
+        !text.ends_with(".c") && makefiles.use_names_of(text)
+    };
     let counting = all.into_iter().zip(finds.into_iter().zip(counts));
-    counting.filter(|(_, (finds, counts))| !finds || *counts).map(|(text, _)| text).collect()
-}
-
-fn glob(text: &str) -> Option<Glob> {
-    GlobBuilder::new(text).literal_separator(true).build().ok()
-}
-
-fn set(globs: impl Iterator<Item = Glob>) -> GlobSet {
-    let mut builder = GlobSetBuilder::new();
-    globs.for_each(|glob| {
-        builder.add(glob);
-    });
-    builder.build().unwrap_or_else(|_| GlobSet::empty())
+    let counting =
+        counting.filter(|(text, (finds, counts))| !finds || *counts || goes_further(text));
+    counting.map(|(text, _)| text).collect()
 }
 
 fn directory_of(name: &str) -> &str {
     name.rsplit_once('/').map_or(".", |(directory, _)| directory)
 }
 
-/// The directories of a pattern before its first part that is one.
-fn before_pattern(text: &str) -> String {
-    let parts: Vec<&str> = text.split('/').take_while(|part| !part.contains(META)).collect();
-    if parts.is_empty() { String::from(".") } else { parts.join("/") }
-}
-
-/// The words of makefiles and of their parts.
-#[derive(Debug, Default)]
-struct Makefiles {
-    text: String,
-    /// Names with a rule of their own. If a make has a use for such a file, it makes it, so that a
-    /// build that did not make it does not look for it as a target or prerequisite.
-    targets: BTreeSet<String>,
-    /// Lines by which a make finds a file with a rule all the same: `wildcard`, `include`, and the
-    /// variables that these may use.
-    searching: String,
-}
-
-impl Makefiles {
-    fn read(root: &Path, state: &BuildState) -> Self {
-        let names = state.described.iter().map(|name| root.join(bytes::path(name)));
-        let names = names.filter(|name| !files::is_list_of_dependencies(name));
-        let texts = names.filter_map(|name| std::fs::read(name).ok());
-        let texts = texts.map(|bytes| bytes::to_text(&bytes).into_owned());
-        Self::of(texts.collect::<Vec<_>>().join("\n"))
-    }
-
-    fn of(text: String) -> Self {
-        let joined = text.replace("\\\n", " ");
-        let is_search = |line: &&str| {
-            let word = line.split_whitespace().next().unwrap_or_default();
-            let functions = ["wildcard", "$(file", "${file", "$(eval", "${eval"];
-            ["include", "-include", "sinclude", "vpath"].contains(&word)
-                || functions.iter().any(|function| line.contains(function))
-        };
-        let mut searching: Vec<&str> = joined.lines().filter(is_search).collect();
-        let names_variable = |line: &&str| {
-            let line = line.replace("$(wildcard", "").replace("${wildcard", "");
-            line.contains('$')
-        };
-        if searching.iter().any(names_variable) {
-            // What a variable stands for may be looked for.
-            let is_variable = |line: &&str| !line.starts_with('\t') && line.contains('=');
-            searching.extend(joined.lines().filter(is_variable));
-        }
-        let searching = searching.join("\n");
-        Self { targets: { joined.lines() }.flat_map(targets).collect(), searching, text }
-    }
-
-    /// Whether a make looks for a file of this name when it lists a directory.
-    fn look_for(&self, base: &str) -> bool {
-        let lines = if self.targets.contains(base) { &self.searching } else { &self.text };
-        is_word_of(lines, base)
-    }
-}
-
-/// The names, without directories, that a line of a makefile has a rule for.
-fn targets(line: &str) -> Vec<String> {
-    let is_rule = |names: &str, rest: &str| {
-        !line.starts_with(['\t', '#']) && !rest.starts_with('=') && !names.contains(['=', '$', '#'])
-    };
-    match line.split_once(':').filter(|(names, rest)| is_rule(names, rest.trim_start_matches(':')))
-    {
-        Some((names, _)) => {
-            let names = names.split_whitespace().filter(|name| !name.contains('%'));
-            names.map(|name| name.rsplit('/').next().unwrap_or(name).to_string()).collect()
-        }
-        None => Vec::new(),
-    }
-}
-
-fn is_word_of(text: &str, word: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || "._-%~#".contains(c);
-    text.match_indices(word).any(|(at, _)| {
-        !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part)
-    })
-}
-
 /// Names that match below a directory, at any depth.
 fn below(root: &Path, directory: &Path, names: &[String]) -> Vec<String> {
     let place = match relative(root, directory) {
         place if place == "." => String::new(),
-        place => format!("{}/", globset::escape(&place)),
+        place => format!("{}/", escape(&place)),
     };
     names.iter().map(|name| format!("{place}**/{name}")).collect()
 }
@@ -322,162 +295,89 @@ fn of_find(root: &Path, listing: &Listing) -> Option<Vec<String>> {
     if arguments.iter().any(|word| is_other(word)) {
         return None;
     }
-    let alternatives = arguments.iter().filter(|word| *word == "-o" || *word == "-or").count();
-    let pairs = arguments.windows(2).filter(|pair| pair[0] == "-name");
-    let names: Vec<String> =
-        pairs.map(|pair| pair[1].replace('{', "\\{").replace('}', "\\}")).collect();
-    let is_told = names.len() > alternatives && names.iter().all(|name| !name.contains('/'));
+    let mut names = Vec::new();
+    for alternative in arguments.split(|word| *word == "-o" || *word == "-or") {
+        let pairs = alternative.windows(2).filter(|pair| pair[0] == "-name");
+        let before = names.len();
+        names.extend(pairs.map(|pair| pair[1].to_string()));
+        if names.len() == before {
+            return None;
+        }
+    }
+    let is_told = names.iter().all(|name| !name.contains('/'));
     is_told.then(|| below(root, &listing.directory, &names))
 }
 
-/// The last parts of the patterns that `file(GLOB)` has in the descriptions of a project. None if
-/// there are none, or one of them is not known.
-fn globs_in_cmake(root: &Path, inputs: &BTreeSet<String>) -> Option<Vec<String>> {
-    let is_of_cmake = |name: &&String| name.ends_with("CMakeLists.txt") || name.ends_with(".cmake");
-    let mut found = Vec::new();
-    for name in inputs.iter().filter(is_of_cmake) {
-        let bytes = std::fs::read(root.join(bytes::path(name))).unwrap_or_default();
-        let text = bytes::to_text(&bytes);
-        for (at, _) in text.match_indices("GLOB") {
-            let behind = &text[at + "GLOB".len()..];
-            let is_word = behind.starts_with(char::is_whitespace) || behind.starts_with("_RECURSE");
-            if !is_word || !text[..at].trim_end().ends_with('(') {
-                continue;
-            }
-            let call = behind.split(')').next().unwrap_or_default();
-            let words = call.split(|c: char| c.is_whitespace() || "\"(;".contains(c));
-            let ends = words.map(|word| word.rsplit('/').next().unwrap_or(word));
-            let before = found.len();
-            found.extend(
-                ends.filter(|end| end.contains(META) && !end.contains('$')).map(String::from),
-            );
-            if found.len() == before {
-                return None;
-            }
-        }
-    }
-    (!found.is_empty()).then_some(found)
-}
-
 /// The patterns of a shell's text by which it comes to list a directory. None if no pattern leads
-/// there: then it was told elsewhere what to look for.
-fn of_shell(root: &Path, listing: &Listing) -> Option<Vec<String>> {
-    let mut text = Vec::new();
-    for argument in listing.arguments.iter().skip(1) {
-        text.extend(argument);
-        text.push(b'\n');
-    }
-    let is_text = listing.arguments.iter().any(|argument| argument == b"-c");
-    if !is_text {
-        let mut names = listing.arguments.iter().skip(1);
-        let script = names.find(|name| !name.starts_with(b"-") && !name.starts_with(b"+"))?;
-        let script = listing.working_directory.join(std::ffi::OsStr::from_bytes(script));
-        text.extend(std::fs::read(script).ok()?);
-    }
-    let text = bytes::to_text(&text);
-    // It reads other scripts, whose text is not here, or makes text of its own.
-    let reads_others = |word: &str| [".", "source", "eval"].contains(&word);
-    if text.split_whitespace().any(reads_others) {
-        return None;
-    }
-    let directory = relative(root, &listing.directory);
-    let directory = if directory == "." { "" } else { &*directory };
+/// there, or if a word may be any pattern: then any name may be looked for.
+fn of_shell(root: &Path, listing: &Listing, links: &Links) -> Option<Vec<String>> {
+    let arguments: Vec<String> =
+        listing.arguments.iter().map(|argument| bytes::to_text(argument).into_owned()).collect();
+    let is_option = |word: &&String| word.starts_with(['-', '+']);
+    let options = arguments.iter().skip(1).take_while(is_option).count();
+    let is_text =
+        arguments.iter().skip(1).take(options).any(|word| {
+            word.starts_with('-') && !word.starts_with("--") && word[1..].contains('c')
+        });
+    let given = arguments.get(1 + options)?;
+    let text = match is_text {
+        true => given.clone(),
+        false => {
+            let name = &listing.arguments[1 + options];
+            let script = listing.start_directory.join(std::ffi::OsStr::from_bytes(name));
+            bytes::to_text(&std::fs::read(script).ok()?).into_owned()
+        }
+    };
+    let has_patterns = |word: &str| {
+        let (directory, base) = word.rsplit_once('/').unwrap_or((".", word));
+        let place = listing.working_directory.join(bytes::path(directory));
+        let matcher = Pattern::new(base);
+        let Ok(entries) = std::fs::read_dir(place) else { return true };
+        let is_named = |name: &std::ffi::OsStr| matcher.is_match(&bytes::name(name));
+        let files = entries.flatten().filter(|entry| is_named(&entry.file_name()));
+        let texts: Vec<_> = files.map(|entry| std::fs::read(entry.path())).collect();
+        let has_meta = |text: &Vec<u8>| text.iter().any(|byte| b"*?[".contains(byte));
+        let is_plain = |text: &Result<Vec<u8>, _>| { text }.as_ref().is_ok_and(|t| !has_meta(t));
+        pattern::is_pattern(directory) || texts.is_empty() || !texts.iter().all(is_plain)
+    };
+    let source = shell::Source {
+        has_patterns: &has_patterns,
+        text: &text,
+        arguments: &arguments[2 + options..],
+        variables: &listing.variables,
+    };
+    let words = shell::words(&source)?;
+    let listed = Listed::new(root, &listing.directory, Some(&listing.working_directory), links);
     let mut found = Vec::new();
-    for word in words_with_patterns(&text) {
-        let Some(path) = inside(root, &listing.working_directory, &word) else { continue };
-        let parts: Vec<&str> = path.split('/').collect();
-        for (count, part) in parts.iter().enumerate().filter(|(_, part)| part.contains(META)) {
-            let before = parts[..count].join("/");
-            let leads_there = match glob(&before) {
-                Some(glob) if !before.is_empty() => glob.compile_matcher().is_match(directory),
-                _ => directory.is_empty(),
-            };
-            // What is left of a variable says nothing.
-            if leads_there && *part != "**" {
-                let place = globset::escape(directory);
-                let slash = if place.is_empty() { "" } else { "/" };
-                found.push(format!("{place}{slash}{}", parts[count..].join("/")));
-            }
+    for word in &words.words {
+        match listed.told_by(word, words.has_globstar) {
+            Told::Nothing => {}
+            Told::Patterns(patterns) => found.extend(patterns),
+            Told::Any => return None,
         }
     }
+    found.sort();
+    found.dedup();
     (!found.is_empty()).then_some(found)
-}
-
-/// Words of a shell's text that are patterns. What stands for something else, a variable or a
-/// choice in braces, may be anything.
-fn words_with_patterns(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let mut is_pattern = false;
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        match c {
-            '$' if rest.peek() != Some(&'(') => {
-                if rest.next_if_eq(&'{').is_some() {
-                    while rest.next().is_some_and(|c| c != '}') {}
-                } else {
-                    while rest.next_if(|c| c.is_alphanumeric() || *c == '_').is_some() {}
-                }
-                word.push_str("**");
-            }
-            '{' if rest.peek().is_some_and(|c| !c.is_whitespace()) => {
-                while rest.next().is_some_and(|c| c != '}') {}
-                word.push('*');
-            }
-            '"' | '\'' => {}
-            '\\' => {
-                rest.next();
-                word.push('?');
-            }
-            c if c.is_whitespace() || ";|&<>()`=,{}$".contains(c) => {
-                if std::mem::take(&mut is_pattern) {
-                    words.push(std::mem::take(&mut word));
-                }
-                word.clear();
-            }
-            c => {
-                is_pattern |= c == '*' || c == '?' || c == ']' && word.contains('[');
-                word.push(c);
-            }
-        }
-    }
-    words.extend(is_pattern.then_some(word));
-    words.retain(|word| glob(word).is_some());
-    words
-}
-
-/// A pattern from the root on. One that begins with a variable may begin anywhere.
-fn inside(root: &Path, from: &Path, word: &str) -> Option<String> {
-    if let Some(rest) = word.strip_prefix("**") {
-        return Some(if rest.starts_with('/') { word.to_string() } else { format!("**/*{rest}") });
-    }
-    let mut path = PathBuf::new();
-    for part in from.join(word).components() {
-        match part {
-            Component::ParentDir => {
-                path.pop();
-            }
-            Component::CurDir => {}
-            part => path.push(part),
-        }
-    }
-    path.strip_prefix(root).map(bytes::name).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
 
     fn listing(directory: &str, arguments: &[&str]) -> Listing {
         Listing {
             directory: PathBuf::from(directory),
             working_directory: PathBuf::from("/p"),
+            start_directory: PathBuf::from("/p"),
+            variables: BTreeSet::new(),
             arguments: arguments.iter().map(|argument| argument.as_bytes().to_vec()).collect(),
         }
     }
 
     fn shell(directory: &str, text: &str) -> Option<Vec<String>> {
-        of_shell(Path::new("/p"), &listing(directory, &["/bin/sh", "-c", text]))
+        of_shell(Path::new("/p"), &listing(directory, &["/bin/sh", "-c", text]), &Links::default())
     }
 
     #[test]
@@ -493,23 +393,6 @@ mod tests {
         assert_eq!(shell("/p/parts", ". ./more; cat parts/*.txt"), None);
         assert_eq!(shell("/p/parts", "[ -f x ] && ls"), None);
         assert_eq!(shell("/p/parts", "ls parts/[ab]"), found(&["parts/[ab]"]));
-    }
-
-    #[test]
-    fn a_make_does_not_look_for_what_it_makes() {
-        let rules = "PROGRAMS = prog \\\n  late\nall: prog\nlate: late.o\n\tcc -o late late.o\n";
-        let looked_for =
-            |more: &str, name: &str| Makefiles::of(format!("{rules}{more}")).look_for(name);
-        assert!(!looked_for("", "late"));
-        assert!(looked_for("", "prog"));
-        assert!(!looked_for("", "other"));
-        assert!(looked_for("ifneq ($(wildcard late),)\n", "late"));
-        assert!(looked_for("FOUND := $(wildcard $(PROGRAMS))\n", "late"));
-        assert!(!looked_for("FOUND := $(wildcard *.c)\n", "late"));
-        assert!(looked_for("-include late\n", "late"));
-        assert!(looked_for("later: ; cat config\n", "config"));
-        assert!(!looked_for("a/config: x\n\tmake-it\n", "config"));
-        assert!(looked_for("config := a:b\n", "config"));
     }
 
     #[test]

@@ -181,9 +181,11 @@ pub fn changes(
             continue;
         }
         let is_new = !old.contains_key(name);
+        // A make that looks for a part of a makefile does not care for its ending.
+        let is_included = built.described.contains(name);
         let may_be_read = built.inputs.contains(name)
             || sought.is_some()
-            || (is_new && built.missing.contains(name) && !is_header(name))
+            || (is_new && built.missing.contains(name) && (!is_header(name) || is_included))
             || built.looks_below(name) && new.contains_key(&format!("{name}/"))
             || (built.unseen().is_some() && !built.outputs.contains(name));
         let role = if files::is_build_description(name) && !is_built {

@@ -40,6 +40,7 @@ const PATTERN: u16 = 12;
 const PATTERN_OF_MAKE: u16 = 13;
 const SEVERAL_NAMES: u16 = 14;
 const APPENDED: u16 = 15;
+const INCLUDED: u16 = 22;
 const EXEC: u16 = 16;
 const SPAWN: u16 = 17;
 const SPAWNED: u16 = 18;
@@ -87,6 +88,11 @@ pub struct Listing {
     pub directory: PathBuf,
     /// Where the process was when it listed it.
     pub working_directory: PathBuf,
+    /// Where it was when it began.
+    pub start_directory: PathBuf,
+    /// Variables of its environment whose values have characters of patterns; `*` if these are too
+    /// many to be noted.
+    pub variables: BTreeSet<String>,
     pub arguments: Vec<Vec<u8>>,
 }
 
@@ -112,7 +118,7 @@ pub struct Use {
     pub read_by_others: bool,
     /// Opened by a compiler of ours that makes a unit of it.
     pub compiled: bool,
-    /// Opened by a make: it says how to build.
+    /// Opened by a make, or opened in vain: it says how to build.
     pub described: bool,
     /// Made, emptied, replaced or removed.
     pub written: bool,
@@ -364,7 +370,9 @@ fn parse(Log { head, records }: &Log, more: &[u8], first: Option<u32>) -> Option
         };
         let path = Path::new(OsStr::from_bytes(path));
         let Ok(inside) = path.strip_prefix(real) else { continue };
-        if !(READ..=PATTERN_OF_MAKE).contains(&record.kind) && record.kind != APPENDED {
+        let is_of_file = (READ..=PATTERN_OF_MAKE).contains(&record.kind)
+            || [APPENDED, INCLUDED].contains(&record.kind);
+        if !is_of_file {
             continue;
         }
         uses.asks_git |= asks_git(inside, record.kind, || shown.join(inside).exists());
@@ -379,15 +387,22 @@ fn parse(Log { head, records }: &Log, more: &[u8], first: Option<u32>) -> Option
                 continue;
             }
             TOLD => {
-                let from = Path::new(OsStr::from_bytes(texts.next().unwrap_or_default()));
+                let mut next = || OsStr::from_bytes(texts.next().unwrap_or_default());
+                let place = |path: &OsStr| {
+                    let path = Path::new(path);
+                    let inside = path.strip_prefix(real);
+                    inside.map_or_else(|_| path.to_path_buf(), |inside| shown.join(inside))
+                };
+                let (working_directory, start_directory) = (place(next()), place(next()));
+                let variables = bytes::name(next());
                 let mut arguments: Vec<Vec<u8>> = texts.map(<[u8]>::to_vec).collect();
                 // Each has a NUL behind it.
                 arguments.pop();
                 uses.listings.insert(Listing {
                     directory: shown.join(inside),
-                    working_directory: from
-                        .strip_prefix(real)
-                        .map_or_else(|_| from.to_path_buf(), |from| shown.join(from)),
+                    working_directory,
+                    start_directory,
+                    variables: variables.split_whitespace().map(String::from).collect(),
                     arguments,
                 });
             }
@@ -424,9 +439,10 @@ fn with_identity(root: &Path, wanted: &BTreeSet<Identity>) -> Vec<PathBuf> {
     }
     let mut todo = vec![root.to_path_buf()];
     while let Some(directory) = todo.pop() {
+        let is_top = directory == root;
         for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
             let Ok(meta) = entry.metadata() else { continue };
-            let is_skipped = SKIPPED.iter().any(|skipped| entry.file_name() == *skipped);
+            let is_skipped = is_top && SKIPPED.iter().any(|skipped| entry.file_name() == *skipped);
             if meta.is_dir() && !is_skipped {
                 todo.push(entry.path());
             } else if meta.is_file() && wanted.contains(&(meta.dev(), meta.ino())) {
@@ -465,6 +481,7 @@ fn note(files: &mut BTreeMap<PathBuf, Use>, path: PathBuf, kind: u16) {
         APPENDED => used.written = true,
         LOOKED_FOR => (used.looked_for, used.looked_for_by_others) = (true, true),
         SOUGHT => used.looked_for = true,
+        INCLUDED => (used.looked_for, used.described) = (true, true),
         LISTED => (used.listed, used.searched) = (true, true),
         CACHED => (used.listed, used.cached) = (true, true),
         GLOBBED | TOLD => used.listed = true,
@@ -601,6 +618,7 @@ mod tests {
             ("PATTERN", PATTERN),
             ("PATTERN_OF_MAKE", PATTERN_OF_MAKE),
             ("SEVERAL_NAMES", SEVERAL_NAMES),
+            ("INCLUDED", INCLUDED),
             ("EXEC", EXEC),
             ("SPAWN", SPAWN),
             ("SPAWNED", SPAWNED),
