@@ -6,15 +6,15 @@ use super::git;
 use super::lookups::Lookups;
 use super::workspace::Workspace;
 use crate::bytes;
-use crate::compiler::linked;
 use crate::compiler::project::{CONFIG_FILE, STATE_DIRECTORY, relative};
 use crate::compiler::text::stamp::{Moment, Stamp};
 use crate::history::format::FileState;
 use crate::ids::{Fingerprint, FpHasher};
+use crate::instrument::RECORD_SECTION;
 use crate::trace::uses::SKIPPED;
 use globset::GlobSet;
 use object::read::archive::ArchiveFile;
-use object::{Object, ObjectKind};
+use object::{Object, ObjectKind, ObjectSection};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -513,9 +513,7 @@ enum Built {
 fn built_kind(path: &Path, bytes: &[u8]) -> Option<Built> {
     if bytes.starts_with(b"\x7fELF") {
         let file = object::File::parse(bytes).ok()?;
-        if !linked::has_records(&file) {
-            return None;
-        }
+        file.section_by_name(RECORD_SECTION).filter(|section| section.size() > 0)?;
         let is_part = file.kind() == ObjectKind::Relocatable;
         return Some(if is_part { Built::Part } else { Built::Whole });
     }

@@ -15,7 +15,6 @@ use super::toolchain::{self, Compiler};
 use super::unit::{self, Unit};
 use super::{NotAnalysed, REJECTED, run_real, vouched};
 use crate::bytes;
-use crate::cfg::format::UnitRecord;
 use crate::instrument;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -165,7 +164,7 @@ impl Compile<'_> {
         let mut record = analysed.record(self.project, unit, job, None);
         record.index.contents = analysed.contents(self.project, job, read);
         let text = analysed.instrumented(&record, job);
-        let (is_made, messages) = self.compile(prepared, &text, &record, aside)?;
+        let (is_made, messages) = self.compile(prepared, &text, aside)?;
         let culprits = if is_made { Vec::new() } else { culprits(&analysed, &messages) };
         Ok(Attempt { is_made, event: Event::compiled(&record.index), messages, culprits })
     }
@@ -224,7 +223,7 @@ impl Compile<'_> {
         record.index.contents = analysed.contents(self.project, job, read);
         let mut text = preprocessed.text.clone();
         text.extend(instrument::record_only(&record.encode()).into_bytes());
-        let (is_made, messages) = self.compile(prepared, &text, &record, aside)?;
+        let (is_made, messages) = self.compile(prepared, &text, aside)?;
         let event = Event::compiled(&record.index);
         Ok(Attempt { is_made, event, messages, culprits: Vec::new() })
     }
@@ -233,7 +232,6 @@ impl Compile<'_> {
         &self,
         prepared: &Prepared,
         text: &[u8],
-        record: &UnitRecord,
         aside: &[&str],
     ) -> anyhow::Result<(bool, Vec<u8>)> {
         let mut input = prepared.scratch.path().to_path_buf();
@@ -244,7 +242,6 @@ impl Compile<'_> {
             .current_dir(self.directory)
             .args(bytes::all(self.work.words_for_text()))
             .args(aside)
-            .args(self.beside_code(prepared, record)?)
             .arg("-c")
             .arg("-o")
             .arg(self.made(prepared))
@@ -254,23 +251,6 @@ impl Compile<'_> {
             .stdin(Stdio::null())
             .output()?;
         Ok((output.status.success(), output.stderr))
-    }
-
-    /// Arguments that put the record into an object for link-time optimization, where gcc has all
-    /// else in a form of its own: the link compares records.
-    fn beside_code(
-        &self,
-        prepared: &Prepared,
-        record: &UnitRecord,
-    ) -> anyhow::Result<Vec<PathBuf>> {
-        // An assembler that reads from a pipe reads no file.
-        let is_piped = self.work.common_words().any(|word| word == "-pipe");
-        if is_piped || toolchain::identity(self.compiler).is_clang || !is_for_link_time(self.work) {
-            return Ok(Vec::new());
-        }
-        let source = prepared.scratch.path().join("record.s");
-        fs_err::write(&source, instrument::lto_record_source(&record.encode()))?;
-        Ok(vec![PathBuf::from("-Xassembler"), source])
     }
 
     /// The command without us, with all that the real compiler has to say.
@@ -302,15 +282,6 @@ impl Compile<'_> {
         }
         Ok(code)
     }
-}
-
-/// Whether gcc is asked for an object that has no code before the link.
-fn is_for_link_time(work: &Work) -> bool {
-    let is_on = |on: &str, off: &str| {
-        let is_either = |word: &&String| word.starts_with(on) || *word == off;
-        work.common_words().rev().find(is_either).is_some_and(|word| word != off)
-    };
-    is_on("-flto", "-fno-lto") && !is_on("-ffat-lto-objects", "-fno-fat-lto-objects")
 }
 
 /// Repeats a compile as long as files change that the assembler reads: the record has them as they were

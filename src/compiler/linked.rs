@@ -7,12 +7,11 @@ use super::toolchain;
 use crate::bytes;
 use crate::cfg::format::{LinkRecord, Member, Records, name_number};
 use crate::ids::Fingerprint;
-use crate::instrument::{LTO_RECORD_SECTION, RECORD_SECTION};
-use object::elf::SHF_ALLOC;
+use crate::instrument::RECORD_SECTION;
 use object::read::archive::ArchiveFile;
 use object::{
     Architecture, Object, ObjectKind, ObjectSection, ObjectSymbol, ObjectSymbolTable,
-    RelocationTarget, SectionFlags,
+    RelocationTarget,
 };
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -132,14 +131,8 @@ impl Unanalysed {
         if let (Ok(file), Some(section)) = (&file, section.filter(|section| section.size() > 0)) {
             let records = section.data().ok().and_then(|data| Records::read(data).ok());
             if file.kind() == ObjectKind::Relocatable {
-                self.compare(names_in(file), &records.unwrap_or_default());
+                self.compare(file, &records.unwrap_or_default());
             }
-            return;
-        }
-        if let Some((records, names)) = file.as_ref().ok().and_then(for_link_time) {
-            // The compiler calls these by itself, and it compiles once more in the link.
-            let called = CALLED_BY_COMPILERS.iter().map(|name| (name.to_string(), false));
-            self.compare(names.into_iter().chain(called), &records);
             return;
         }
         self.inputs.push((name.to_string(), Fingerprint::of(bytes)));
@@ -175,9 +168,7 @@ impl Unanalysed {
 
     /// Lays the names of an object beside its records: it may have been given other
     /// ones since it was compiled.
-    ///
-    /// `names` are those of the object, and whether it defines them.
-    fn compare(&mut self, names: impl IntoIterator<Item = (String, bool)>, records: &Records) {
+    fn compare(&mut self, object: &object::File<'_>, records: &Records) {
         let units: Vec<_> = records.units.iter().filter_map(|unit| unit.index().ok()).collect();
         let symbols = units.iter().flat_map(|unit| &unit.symbols).filter(|s| !s.is_static);
         let procedures = units.iter().flat_map(|unit| &unit.procedures).filter(|p| !p.is_static);
@@ -186,18 +177,15 @@ impl Unanalysed {
             .chain(procedures.map(|p| p.name.as_str()))
             .collect();
         let mut is_altered = false;
-        for (name, is_defined) in names {
+        for symbol in object.symbols().filter(|s| s.is_global() || s.is_undefined()) {
+            let name = symbol.name().unwrap_or_default();
             // Behind `@` is a version. What has a dot in it compilers have made.
             let name = name.split('@').next().unwrap_or_default();
             let is_ours = name.contains("edgewise") || name.starts_with("__gnu_lto");
-            // clang defines these for its own coverage and profiles.
-            let is_of_clang = is_defined
-                && (name.starts_with("__covrec_") || name.starts_with("__llvm_profile_"));
-            let is_made = name.is_empty() || name.contains('.') || is_ours || is_of_clang;
-            if is_made || recorded.contains(name) {
+            if name.is_empty() || name.contains('.') || is_ours || recorded.contains(name) {
                 continue;
             }
-            is_altered |= is_defined;
+            is_altered |= !symbol.is_undefined();
             self.unrecorded.insert(name.to_string());
         }
         if is_altered {
@@ -205,68 +193,6 @@ impl Unanalysed {
             self.altered.extend(units.iter().map(|unit| unit.fingerprint));
         }
     }
-}
-
-/// The names of an object that others see or define, and whether it defines them.
-fn names_in(object: &object::File<'_>) -> Vec<(String, bool)> {
-    let symbols = object.symbols().filter(|s| s.is_global() || s.is_undefined());
-    let name = |s: &object::Symbol<'_, '_>| s.name().unwrap_or_default().to_string();
-    symbols.map(|symbol| (name(&symbol), !symbol.is_undefined())).collect()
-}
-
-/// Functions of the C library that gcc calls where the source does not.
-const CALLED_BY_COMPILERS: &[&str] = &[
-    "abort", "bcmp", "calloc", "exp", "exp2", "fputc", "fputs", "fwrite", "memchr", "memcmp",
-    "memcpy", "memmove", "mempcpy", "memset", "pow", "putchar", "puts", "sincos", "sqrt", "stpcpy",
-    "strcat", "strchr", "strcmp", "strcpy", "strlen", "strncmp",
-];
-
-/// How sections of gcc begin that have the names of a unit for link-time optimization.
-const LTO_NAMES: &str = ".gnu.lto_.symtab";
-
-/// The records and names of an object that has no code before the link, if each unit in it has a
-/// record.
-fn for_link_time(file: &object::File<'_>) -> Option<(Records, Vec<(String, bool)>)> {
-    let section = file.section_by_name(LTO_RECORD_SECTION)?;
-    let records = Records::read(section.data().ok()?).ok()?;
-    let is_names = |name: &str| name.starts_with(LTO_NAMES);
-    let (mut units, mut names) = (0, Vec::new());
-    for section in file.sections() {
-        let name = section.name().ok()?;
-        if is_names(name) {
-            units += 1;
-            names.extend(names_for_link_time(section.data().ok()?)?);
-        }
-        let flags = section.flags();
-        let is_loaded =
-            matches!(flags, SectionFlags::Elf { sh_flags, .. } if sh_flags.contains(SHF_ALLOC));
-        if is_loaded && section.size() > 0 && !name.starts_with(".note") {
-            return None;
-        }
-    }
-    (units == records.units.len()).then_some((records, names))
-}
-
-/// The names in such a section. Each has a NUL behind it, then the name of its group with another,
-/// kind, visibility, size and number.
-fn names_for_link_time(mut rest: &[u8]) -> Option<Vec<(String, bool)>> {
-    const UNDEFINED: [u8; 2] = [2, 3];
-    const BEHIND: usize = 14;
-    let mut names = Vec::new();
-    while !rest.is_empty() {
-        let mut parts = rest.splitn(3, |byte| *byte == 0);
-        let (name, _group, behind) = (parts.next()?, parts.next()?, parts.next()?);
-        let name = bytes::to_text(name).into_owned();
-        names.push((name, !UNDEFINED.contains(behind.first()?)));
-        rest = behind.get(BEHIND..)?;
-    }
-    Some(names)
-}
-
-/// Whether an object has records.
-pub fn has_records(file: &object::File<'_>) -> bool {
-    let section = file.section_by_name(RECORD_SECTION);
-    section.is_some_and(|section| section.size() > 0) || for_link_time(file).is_some()
 }
 
 /// The names that a shared object finds through the dynamic linker: those that it does not
@@ -291,8 +217,7 @@ pub fn taken_from_others(elf: &object::File<'_>) -> Option<HashSet<String>> {
 fn member(bytes: &[u8]) -> Option<Member> {
     let file = object::File::parse(bytes).ok()?;
     let section = file.section_by_name(RECORD_SECTION).and_then(|section| section.data().ok());
-    let records = section.and_then(|data| Records::read(data).ok());
-    let records = records.or_else(|| Some(for_link_time(&file)?.0)).unwrap_or_default();
+    let records = section.and_then(|data| Records::read(data).ok()).unwrap_or_default();
     let units: Vec<_> = records.units.iter().filter_map(|unit| unit.index().ok()).collect();
     let mut names: BTreeSet<u32> = BTreeSet::new();
     for symbol in file.symbols().filter(|s| s.is_global() && !s.is_undefined()) {

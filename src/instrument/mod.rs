@@ -18,9 +18,7 @@ use crate::frontend::tree::Label;
 use crate::ids::{Fingerprint, ProbeId};
 pub use probes::{Code, PlainCode, assign_probes, assign_probes_to};
 use rustc_hash::{FxHashMap, FxHashSet};
-pub use text::{
-    Architecture, LTO_RECORD_SECTION, MAP_SECTION, RECORD_SECTION, UNITS_SECTION, lto_record_source,
-};
+pub use text::{Architecture, MAP_SECTION, RECORD_SECTION, UNITS_SECTION};
 
 /// What the text with probes is made for.
 #[derive(Clone, Copy, Debug)]

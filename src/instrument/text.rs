@@ -15,10 +15,6 @@ pub const UNITS_SECTION: &str = "edgewise_units";
 /// Section of the records, which is not loaded.
 pub const RECORD_SECTION: &str = ".edgewise";
 
-/// Section of the record in an object for link-time optimization that has no other code. The
-/// compiler hands the record itself to the link, so no link takes this section in.
-pub const LTO_RECORD_SECTION: &str = ".edgewise.lto";
-
 /// What a log of nodes calls. The runtime has the functions that keep one; a
 /// program that is linked without it has these.
 const LOG_FUNCTIONS: &str = "\
@@ -222,19 +218,5 @@ pub fn record_asm(record: &[u8]) -> String {
         out.push_str("\\\"\\n.popsection\");");
     }
     out.push('\n');
-    out
-}
-
-/// Source for the assembler that puts a record into an object for link-time optimization.
-pub fn lto_record_source(record: &[u8]) -> String {
-    let mut out = format!(".section {LTO_RECORD_SECTION},\"e\",@progbits\n");
-    for chunk in record.chunks(ASM_CHUNK) {
-        out.push_str(".ascii \"");
-        for byte in chunk {
-            let _ = write!(out, "\\{byte:03o}");
-        }
-        out.push_str("\"\n");
-    }
-    out.push_str(".text\n");
     out
 }
