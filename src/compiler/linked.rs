@@ -182,7 +182,11 @@ impl Unanalysed {
             // Behind `@` is a version. What has a dot in it compilers have made.
             let name = name.split('@').next().unwrap_or_default();
             let is_ours = name.contains("edgewise") || name.starts_with("__gnu_lto");
-            if name.is_empty() || name.contains('.') || is_ours || recorded.contains(name) {
+            // clang defines these for its own coverage and profiles.
+            let is_of_clang = !symbol.is_undefined()
+                && (name.starts_with("__covrec_") || name.starts_with("__llvm_profile_"));
+            let is_made = name.is_empty() || name.contains('.') || is_ours || is_of_clang;
+            if is_made || recorded.contains(name) {
                 continue;
             }
             is_altered |= !symbol.is_undefined();
