@@ -249,7 +249,7 @@ static long move_over_section(const struct trace *trace)
 /* Takes the map out of the segments that dl_iterate_phdr tells of, in the program headers in memory: a host
  * may save and restore all that is writable. Where the map shares its segment, what is before it (RELRO,
  * .got.plt) goes with it. */
-static int hide_in(struct dl_phdr_info *info, size_t size, void *data)
+static int hide_map(struct dl_phdr_info *info, size_t size, void *data)
 {
     ElfW(Phdr) *found = NULL;
     const ElfW(Phdr) *around = NULL;
@@ -287,13 +287,6 @@ static int hide_in(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-/* In every process: one that no test started may protect its writable segments as well. */
-static void hide_map(void)
-{
-    if (walk_units(COUNT, NULL) > 0)
-        dl_iterate_phdr(hide_in, NULL);
-}
-
 static void attach(void)
 {
     struct trace trace;
@@ -311,4 +304,6 @@ static void attach(void)
         __atomic_fetch_add(&((struct edgewise_header *)trace.file)->processes, 1, __ATOMIC_RELAXED);
     close_trace(&trace);
     attached = !error;
+    if (attached)
+        dl_iterate_phdr(hide_map, NULL);
 }

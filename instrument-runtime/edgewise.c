@@ -84,7 +84,6 @@ __attribute__((constructor(101), used)) static void edgewise_start(void)
 {
     int unsure = 0;
 
-    hide_map();
     if (getauxval(AT_SECURE)) {
         quietly(tell_of_setuid);
         return;
