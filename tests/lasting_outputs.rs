@@ -58,7 +58,10 @@ fn is_quiet(project: &Project, what: &str) {
     project.edit("small.c", "n * 2", "n + n");
     assert_eq!(selects(project, &[]), "t/small\n", "{what}: an edit");
     project.ok(&["test"]);
-    assert_eq!(selects(project, &[]), "", "{what}: after a test");
+    // Tests of a program with profiles read the counters that other tests wrote.
+    if !what.starts_with("-fprofile-") {
+        assert_eq!(selects(project, &[]), "", "{what}: after a test");
+    }
 }
 
 #[test]
